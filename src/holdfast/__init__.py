@@ -1,0 +1,1 @@
+"""Holdfast runs coding agents and never loses their place."""

@@ -1,0 +1,171 @@
+"""How a run begins and how it ends: the events that every way into and out of a run shares.
+
+A run begins with the truth about the workspace where it matters, with every open call closed, with
+one message for the agent and with a plan for bringing its context back. All of that is written
+down in one transaction, so a crash cannot change what was decided.
+"""
+
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.briefing import briefing, graceful
+from holdfast.core.budget import Limits
+from holdfast.core.errors import Refused
+from holdfast.core.evolve import fold
+from holdfast.core.ids import CallId, InputId, LaunchNumber, RunNumber
+from holdfast.core.plan import Plan, Strategy
+from holdfast.core.resume import choose, close_calls, close_cancelled
+from holdfast.core.session import (
+    Cause,
+    ErrorClass,
+    Evidence,
+    LaunchStatus,
+    Phase,
+    Session,
+    Stop,
+    StopReason,
+)
+from holdfast.core.truth import Drift, NoTruth, Truth, drift
+
+CONTINUED = (Cause.CONTINUE, Cause.POLICY)
+
+
+def begin(
+    s: Session,
+    facts: i.Facts,
+    *,
+    cause: Cause,
+    input: InputId | None = None,
+    text: str | None = None,
+    message: str | None = None,
+    limits: Limits | None = None,
+    rerun: frozenset[CallId] = frozenset(),
+    fresh: bool = False,
+) -> list[e.Event]:
+    """A run, from the state `s` in which none is active."""
+    interrupted = cut_off(s)
+    events: list[e.Event] = []
+    moved = Drift.SAME
+    if interrupted or cause in CONTINUED:
+        seen = _look(s, facts)
+        if seen is not None:
+            moved = seen.drift
+            events.append(seen)
+    closed = close_calls(s, probes=facts.probes, rerun=rerun)
+    events += closed
+    told: str | None = None
+    if interrupted:
+        truth = facts.truth if isinstance(facts.truth, Truth) else Truth(head="", branch="")
+        told = briefing(s, truth=truth, drift=moved, closed=closed, message=message)
+    elif cause in CONTINUED:
+        told = graceful(by_policy=cause is Cause.POLICY, hint=s.hint, message=message)
+    plan = _plan(s, facts, moved, fresh=fresh)
+    events.append(
+        e.RunStarted(
+            run=RunNumber(s.runs + 1),
+            cause=cause,
+            limits=limits or s.limits,
+            input=input,
+            text=text,
+            briefing=told,
+            plan=plan,
+        )
+    )
+    return [*events, *_hand_over(fold(s, events), facts, plan)]
+
+
+def cut_off(s: Session) -> bool:
+    last = s.last_stop
+    return (last is not None and last.reason is StopReason.INTERRUPTED) or bool(s.open_calls)
+
+
+def _look(s: Session, facts: i.Facts) -> e.WorkspaceSeen | None:
+    """If git cannot answer, say so and stop: an error text is never the truth (SPEC D4)."""
+    if not s.workspace.git:
+        return None
+    match facts.truth:
+        case Truth() as now:
+            ours = frozenset(name for c in s.open_calls for name in c.call.files)
+            return e.WorkspaceSeen(
+                truth=now, drift=drift(workspace=s.workspace, before=s.truth, now=now, ours=ours)
+            )
+        case NoTruth(error=error):
+            raise Refused(
+                f"Git could not say what state {s.workspace.path or 'the workspace'} is in: {error}",
+                "Nothing was changed; put it right and resume again.",
+            )
+        case None:
+            raise Refused("Nobody has looked at the workspace.", "This is a fault of ours.")
+
+
+def _plan(s: Session, facts: i.Facts, moved: Drift, *, fresh: bool) -> Plan:
+    if s.launches == 0 and s.runs == 0:
+        strategy = Strategy.REPLAY if facts.abilities.replay else Strategy.FRESH
+        return Plan(strategy=strategy)
+    last = s.last_stop
+    return choose(
+        facts.abilities,
+        token=s.token,
+        there=facts.there,
+        history=s.messages > 0,
+        in_flight=cut_off(s),
+        asked_fresh=fresh,
+        corrupt_reasoning=last is not None and last.error is ErrorClass.CORRUPT_REASONING,
+        drift=moved,
+    )
+
+
+def _hand_over(s: Session, facts: i.Facts, plan: Plan) -> list[e.Event]:
+    """To an agent that is there now, or to one that is started first."""
+    if s.launch is not None and s.launch.status is LaunchStatus.READY:
+        return [deliver(s)]
+    if s.agent_alive:
+        return []  # on its way up; it gets the prompt when it is ready
+    return [e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=plan)]
+
+
+def launch(s: Session, facts: i.Facts, *, reattach: bool) -> e.LaunchRequested:
+    plan = _plan(s, facts, Drift.SAME, fresh=False)
+    return e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=plan, reattach=reattach)
+
+
+def deliver(s: Session) -> e.PromptDelivered:
+    assert s.run is not None and s.launch is not None
+    return e.PromptDelivered(run=s.run.number, launch=s.launch.number)
+
+
+def stop_run(
+    s: Session,
+    facts: i.Facts,
+    *,
+    reason: StopReason,
+    error: ErrorClass | None = None,
+    message: str = "",
+    evidence: Evidence = Evidence(),
+    finished: i.RunFinished | None = None,
+) -> list[e.Event]:
+    """The one end of a run. What it leaves open stays open, to be closed by what the world says
+    when the next one begins; but a cancelled or completed run leaves nothing to find out."""
+    if s.run is None:
+        return []
+    over = reason in (StopReason.CANCELLED, StopReason.COMPLETED)
+    closed: list[e.Event] = list(close_cancelled(s)) if over else []
+    stop = Stop(
+        reason=reason,
+        error=error,
+        message=message,
+        phase=s.phase if s.phase is not Phase.IDLE else Phase.STARTING,
+        round=s.round,
+        at=facts.now,
+        resumes_at=finished.resumes_at if finished else None,
+        percent=finished.percent if finished else None,
+        evidence=evidence,
+        fingerprint=fingerprint(error, message) if reason is StopReason.ERROR else None,
+    )
+    hint = finished.hint if finished else None
+    return [*closed, e.RunStopped(run=s.run.number, stop=stop, hint=hint)]
+
+
+def fingerprint(error: ErrorClass | None, message: str) -> str:
+    """The same trouble, said with other numbers, is the same trouble (SPEC B7)."""
+    words = "".join(" " if c.isdigit() else c for c in message.lower()).split()
+    return f"{error or ErrorClass.UNKNOWN}: {' '.join(words)[:120]}"

@@ -1,0 +1,236 @@
+"""Events to messages: what the journal says was said.
+
+Rule 1: adding an event costs what is new. Nothing is copied per event; the messages of a response
+        are made once, when they are asked for, and kept until something changes them.
+Rule 2: words get in when their run starts, not when they are typed: what is queued is not said.
+Rule 3: a result stands right after its call, whenever it came. One that overtook its call waits.
+Rule 4: a response that was cut off stays for people to read. It is sent to a model as well, unless
+        the next briefing quotes it: then the briefing is what the model gets (SPEC D6).
+Rule 5: compaction and rewind cut between turns: never between a call and its result.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from holdfast.core import events as e
+from holdfast.core.ids import CallId, InputId, RoundNumber, RunNumber
+from holdfast.core.messages import AssistantMessage, Message, TextPart, UserMessage
+from holdfast.core.turn import TEXT, THINKING, Settled, Turn
+
+
+class Conversation:
+    """Grows by `add`. Whoever wants a value takes `messages()`, which are values."""
+
+    def __init__(self) -> None:
+        self._turns: list[Turn | UserMessage] = []
+        self._inputs: dict[InputId, str] = {}
+        self._runs: dict[RunNumber, e.RunStarted] = {}
+        self._rounds: dict[RoundNumber, Turn] = {}
+        self._begun_rounds: set[RoundNumber] = set()  # in the current run
+        self._owners: dict[CallId, Turn] = {}
+        self._early: dict[CallId, Settled] = {}
+        self._begun: dict[CallId, int] = {}
+
+    def add(self, event: e.Event) -> None:
+        handle = self._handlers.get(type(event))
+        if handle is not None:  # most events are not said to anyone
+            handle(self, event)
+
+    def messages(self) -> list[Message]:
+        """All of them, for people: `kept_from` and `message_count` are places in this list."""
+        messages: list[Message] = []
+        for turn in self._turns:
+            if isinstance(turn, UserMessage):
+                messages.append(turn)
+            else:
+                messages += turn.messages()
+        return messages
+
+    def to_send(self) -> list[Message]:
+        """Those that a model gets (rule 4)."""
+        messages = self.messages()
+        after = [*messages[1:], None]
+        return [
+            m for m, following in zip(messages, after, strict=True) if not _quoted(m, following)
+        ]
+
+    def cut_at(self, index: int) -> int:
+        """The last place, at or before `index`, at which the conversation may be cut."""
+        return self._place(self._turns_before(index))
+
+    # --- the user's turns ---------------------------------------------------------------------
+
+    def _accept(self, event: e.InputAccepted | e.InputEdited) -> None:
+        self._inputs[event.input] = event.text
+
+    def _withdraw(self, event: e.InputWithdrawn) -> None:
+        self._inputs.pop(event.input, None)
+
+    def _start_run(self, event: e.RunStarted) -> None:
+        if self._runs.get(event.run) == event:
+            return
+        self._runs[event.run] = event
+        # A response that the last run left unfinished gets no more pieces, whatever comes.
+        for number in self._begun_rounds:
+            turn = self._rounds.get(number)
+            if turn is not None and turn.finished is None:
+                del self._rounds[number]
+        self._begun_rounds.clear()
+        text = event.text
+        if text is None and event.input is not None:
+            text = self._inputs.get(event.input)
+        if text or event.briefing:
+            self._turns.append(
+                UserMessage(
+                    text=text or None,
+                    briefing=event.briefing or None,
+                    input=event.input,
+                    run=event.run,
+                )
+            )
+
+    # --- the model's turns --------------------------------------------------------------------
+
+    def _turn(self, round: RoundNumber, attempt: int = 1) -> Turn:
+        turn = self._rounds.get(round)
+        if turn is None:
+            turn = self._rounds[round] = Turn(round, attempt)
+            self._begun_rounds.add(round)
+            self._turns.append(turn)
+        return turn
+
+    def _start_round(self, event: e.RoundStarted) -> None:
+        known = self._rounds.get(event.round)
+        if known is None:
+            last = self._turns[-1] if self._turns else None
+            if isinstance(last, Turn) and last.round in self._begun_rounds:
+                last.end()
+            self._turn(event.round, event.attempt)
+        elif known.finished is None and event.attempt > known.attempt:
+            known.clear(event.attempt)
+
+    def _save_text(self, event: e.TextSaved) -> None:
+        self._turn(event.round).add_piece(TEXT, event.part, event.offset, event.text)
+
+    def _save_thinking(self, event: e.ThinkingSaved) -> None:
+        self._turn(event.round).add_piece(THINKING, event.part, event.offset, event.text)
+
+    def _finish(self, event: e.ResponseFinished) -> None:
+        turn = self._turn(event.round)
+        if turn.finished is None:
+            turn.finish(event)
+            for call in event.calls:
+                self._own(call.id, turn)
+
+    def _drop(self, event: e.ResponseDropped) -> None:
+        turn = self._rounds.get(event.round)
+        if turn is not None and turn.finished is None:
+            turn.clear(turn.attempt)
+
+    # --- calls --------------------------------------------------------------------------------
+
+    def _observe(self, event: e.CallObserved) -> None:
+        turn = self._turn(event.round)
+        turn.add_call(event.call)
+        self._own(event.call.id, turn)
+
+    def _own(self, call: CallId, turn: Turn) -> None:
+        self._owners[call] = turn
+        if self._early:
+            early = self._early.pop(call, None)
+            if early is not None:
+                turn.settle(call, early)
+
+    def _begin(self, event: e.CallIntended) -> None:
+        self._begun[event.call] = event.attempt
+
+    def _finish_call(self, event: e.CallFinished) -> None:
+        self._settle(event.call, Settled(event.attempt, event))
+
+    def _close_call(self, event: e.CallClosed) -> None:
+        self._settle(event.call, Settled(self._begun.get(event.call, 0), event))
+
+    def _settle(self, call: CallId, settled: Settled) -> None:
+        owner = self._owners.get(call)
+        if owner is not None:
+            owner.settle(call, settled)
+        elif call not in self._early or self._early[call].attempt < settled.attempt:
+            self._early[call] = settled
+
+    # --- compaction and rewind ----------------------------------------------------------------
+
+    def _compact(self, event: e.ConversationCompacted) -> None:
+        cut = self._turns_before(event.kept_from)
+        summary = UserMessage(briefing=event.summary, summarised=self._place(cut))
+        self._turns[:cut] = [summary]
+
+    def _rewind(self, event: e.Rewound) -> None:
+        if event.conversation:
+            cut = self._turns_before(event.message_count, whole=True)
+            gone = {turn for turn in self._turns[cut:] if isinstance(turn, Turn)}
+            self._turns[cut:] = []
+            self._rounds = {n: t for n, t in self._rounds.items() if t not in gone}
+            self._owners = {c: t for c, t in self._owners.items() if t not in gone}
+
+    def _turns_before(self, index: int, *, whole: bool = False) -> int:
+        """How many turns lie before message `index`. A turn that it would cut in two, or that is
+        not over yet, is not counted; `whole` counts it."""
+        place = 0
+        for number, turn in enumerate(self._turns):
+            size = _size(turn)
+            if place >= index and (size or whole):
+                return number
+            if not whole and (place + size > index or not self._may_go(number)):
+                return number
+            place += size
+        return len(self._turns)
+
+    def _may_go(self, number: int) -> bool:
+        """A call without a result may yet get one, as long as nothing was said after it."""
+        turn = self._turns[number]
+        last = number == len(self._turns) - 1
+        return not last or isinstance(turn, UserMessage) or turn.settled
+
+    def _place(self, turns: int) -> int:
+        return sum(map(_size, self._turns[:turns]))
+
+    # By type, not by `match`: this is the hot path of every resume. Events that are not here are
+    # no part of what was said.
+    _handlers: ClassVar[dict[type, Callable[["Conversation", Any], None]]] = {
+        e.TextSaved: _save_text,
+        e.ThinkingSaved: _save_thinking,
+        e.RoundStarted: _start_round,
+        e.ResponseFinished: _finish,
+        e.ResponseDropped: _drop,
+        e.CallIntended: _begin,
+        e.CallFinished: _finish_call,
+        e.CallClosed: _close_call,
+        e.CallObserved: _observe,
+        e.InputAccepted: _accept,
+        e.InputEdited: _accept,
+        e.InputWithdrawn: _withdraw,
+        e.RunStarted: _start_run,
+        e.ConversationCompacted: _compact,
+        e.Rewound: _rewind,
+    }
+
+
+def build(events: Iterable[e.Event]) -> Conversation:
+    conversation = Conversation()
+    for event in events:
+        conversation.add(event)
+    return conversation
+
+
+def _size(turn: Turn | UserMessage) -> int:
+    return 1 if isinstance(turn, UserMessage) else len(turn.messages())
+
+
+def _quoted(message: Message, following: Message | None) -> bool:
+    """Said again, word for word, by the briefing that follows."""
+    if not (isinstance(message, AssistantMessage) and message.partial):
+        return False
+    if not isinstance(following, UserMessage) or following.briefing is None:
+        return False
+    briefing = following.briefing
+    return all(isinstance(p, TextPart) and p.text.strip() in briefing for p in message.parts)

@@ -1,0 +1,247 @@
+"""The rules: an input, in a state, becomes events. Nothing else decides.
+
+Rule 1: a command may be refused, with a sentence that says why and what to do instead.
+Rule 2: a report is never refused. It is news, or it is out of date and changes nothing: of an
+earlier launch, of a run that is over, or said before (hear.py).
+Rule 3: what people may do is the table below. The refusal, the command line's help, the page's
+buttons and the diagram in docs/reference are read from it.
+"""
+
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.begin import begin, cut_off, launch, stop_run
+from holdfast.core.errors import Refused
+from holdfast.core.hear import report
+from holdfast.core.ids import InputId
+from holdfast.core.session import Cause, LaunchStatus, Session, State, StopReason
+from holdfast.core.value import fields
+
+ALWAYS: frozenset[type[i.Command]] = frozenset(
+    {
+        i.RenameSession,
+        i.PinSession,
+        i.TagSession,
+        i.ArchiveSession,
+        i.TrashSession,
+        i.RestoreSession,
+        i.ForkSession,
+        i.MarkSeen,
+    }
+)
+OPEN: frozenset[type[i.Command]] = ALWAYS | {
+    i.ConfigureSession,
+    i.SendPrompt,
+    i.CloseSession,
+    i.SetTimer,
+    i.CancelTimer,
+}
+ACTIVE: frozenset[type[i.Command]] = OPEN | {
+    i.EditInput,
+    i.WithdrawInput,
+    i.ContinueRun,  # answers "already running" and starts nothing
+    i.CancelRun,
+    i.Reattach,
+    i.AnswerDecision,
+}
+WAITING: frozenset[type[i.Command]] = (ACTIVE - {i.CancelRun}) | {i.DismissStop, i.Rewind}
+ALLOWS: dict[State, frozenset[type[i.Command]]] = {
+    State.CREATED: OPEN,
+    State.STARTING: ACTIVE,
+    State.RUNNING: ACTIVE,
+    State.WAITING_FOR_INPUT: WAITING,
+    State.COMPLETED: ALWAYS,
+    State.FAILED: ALWAYS | {i.ReopenSession},
+    State.CANCELLED: ALWAYS | {i.ReopenSession},
+}
+
+INSTEAD = {
+    State.COMPLETED: "It is completed: fork it (hold fork) to go on from here.",
+    State.FAILED: "It has failed: `hold reopen` brings it back.",
+    State.CANCELLED: "It is cancelled: `hold reopen` brings it back.",
+    State.CREATED: "Nothing has run yet: send a prompt first.",
+    State.WAITING_FOR_INPUT: "Nothing is running.",
+}
+
+_REPORTS = (
+    i.Heard,
+    i.AgentStarted,
+    i.AgentReady,
+    i.AgentExited,
+    i.TokenRefused,
+    i.RunFinished,
+    i.OwnerLost,
+    i.TimerDue,
+    i.StartFailed,
+)
+
+
+def decide(session: Session, given: i.Input, facts: i.Facts) -> list[e.Event]:
+    if isinstance(given, _REPORTS):
+        return report(session, given, facts)
+    _check(session, given)
+    return _command(session, given, facts)
+
+
+def wants_truth(session: Session, given: i.Input) -> bool:
+    """Whether git must be asked before this can be decided (SPEC D4)."""
+    match given:
+        case i.ContinueRun() | i.TimerDue():
+            return session.run is None and session.runs > 0
+        case i.SendPrompt():
+            return session.run is None and cut_off(session)
+        case _:
+            return False
+
+
+def _check(session: Session, command: i.Command) -> None:
+    name = type(command).__name__
+    if isinstance(command, i.OpenSession):
+        if session.opened:
+            raise Refused(f"Session {session.id} exists already.")
+        return
+    if not session.opened:
+        raise Refused(f"There is no session {session.id}.", "`hold ls` lists them.")
+    if type(command) not in ALLOWS[session.state]:
+        raise Refused(
+            f"{name} makes no sense while session {session.id} is {session.state}.",
+            INSTEAD.get(session.state, ""),
+        )
+
+
+def _command(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
+    match command:
+        case i.SendPrompt():
+            return _send(s, command, facts)
+        case i.ContinueRun():
+            return _continue(s, command, facts)
+        case i.CancelRun():
+            return _cancel(s, facts)
+        case i.Reattach():
+            return _reattach(s, facts)
+        case i.CloseSession(cancelled=cancelled):
+            stopped = stop_run(s, facts, reason=StopReason.CANCELLED) if s.run else []
+            return [*stopped, e.SessionClosed(cancelled=cancelled)]
+        case i.AnswerDecision(decision=id, answer=answer, by=by, always=always):
+            if all(d.id != id for d in s.decisions):
+                raise Refused(f"Question {id} is not open: it was answered or withdrawn.")
+            return [e.DecisionAnswered(decision=id, answer=answer, by=by, always=always)]
+        case i.EditInput(input=id, text=text):
+            return [e.InputEdited(input=_queued(s, id), text=text)]
+        case i.WithdrawInput(input=id):
+            return [e.InputWithdrawn(input=_queued(s, id))]
+        case i.Rewind():
+            return _rewind(s, command)
+        case i.DismissStop():
+            return [e.StopDismissed()] if s.stop else []
+        case i.MarkSeen(by=by):
+            return [] if s.stop_seen else [e.StopSeen(by=by)]
+        case i.SetTimer(timer=timer):
+            return [e.TimerSet(timer=timer)]
+        case i.CancelTimer(timer=id):
+            return [e.TimerCancelled(timer=id)] if any(t.id == id for t in s.timers) else []
+        case _:
+            return _label(s, command)
+
+
+def _label(s: Session, command: i.Command) -> list[e.Event]:
+    match command:
+        case i.OpenSession():
+            return [e.SessionOpened(**fields(command))]
+        case i.ConfigureSession():
+            return [e.SessionConfigured(**fields(command))]
+        case i.RenameSession(title=title):
+            return [e.SessionRenamed(title=title)]
+        case i.PinSession(pinned=pinned):
+            return [e.SessionPinned(pinned=pinned)]
+        case i.TagSession(tags=tags):
+            return [e.SessionTagged(tags=tags)]
+        case i.ArchiveSession(archived=archived):
+            return [e.SessionArchived(archived=archived)]
+        case i.TrashSession():
+            if s.run is not None:
+                raise Refused(f"Session {s.id} is running.", "Stop it first (hold stop).")
+            return [e.SessionTrashed()]
+        case i.RestoreSession():
+            return [e.SessionRestored()] if s.trashed else []
+        case i.ForkSession(child=child):
+            return [e.SessionForked(child=child, at=s.seq)]
+        case i.ReopenSession():
+            return [e.SessionReopened()]
+        case _:
+            raise AssertionError(command)
+
+
+def _send(s: Session, command: i.SendPrompt, facts: i.Facts) -> list[e.Event]:
+    """A prompt while a run is active waits its turn; after a stop it goes before the queue."""
+    busy = s.run is not None
+    accepted = e.InputAccepted(input=command.input, text=command.text, queued=busy)
+    if busy:
+        return [accepted]
+    return [
+        accepted,
+        *begin(
+            s,
+            facts,
+            cause=Cause.PROMPT,
+            input=command.input,
+            text=command.text,
+            limits=command.limits,
+        ),
+    ]
+
+
+def _continue(s: Session, command: i.ContinueRun, facts: i.Facts) -> list[e.Event]:
+    if s.run is not None:
+        return []  # a second resume starts nothing
+    if s.runs == 0:
+        raise Refused(f"Session {s.id} has nothing to continue.", INSTEAD[State.CREATED])
+    cause = Cause.POLICY if command.by_policy else Cause.CONTINUE
+    return begin(
+        s,
+        facts,
+        cause=cause,
+        message=command.message,
+        limits=command.limits,
+        rerun=frozenset(command.rerun),
+        fresh=command.fresh,
+    )
+
+
+def _cancel(s: Session, facts: i.Facts) -> list[e.Event]:
+    """An agent that is at work is asked to stop and says so itself; one that is still starting
+    is called off at once."""
+    if s.run is None:
+        return []
+    ready = s.launch is not None and s.launch.status is LaunchStatus.READY
+    asked: list[e.Event] = [] if s.run.cancelling else [e.CancelRequested(run=s.run.number)]
+    if ready and s.run.delivered:
+        return asked
+    return [*asked, *stop_run(s, facts, reason=StopReason.CANCELLED)]
+
+
+def _reattach(s: Session, facts: i.Facts) -> list[e.Event]:
+    """Brings the agent back, idle. Costs nothing, decides nothing (SPEC G5)."""
+    if s.agent_alive or s.run is not None or not facts.abilities.needs_process:
+        return []
+    if s.launches == 0:
+        raise Refused(f"Session {s.id} was never started.", INSTEAD[State.CREATED])
+    return [launch(s, facts, reattach=True)]
+
+
+def _queued(s: Session, id: InputId) -> InputId:
+    if all(q.id != id for q in s.queue):
+        raise Refused(f"Input {id} is not in the queue: it was delivered or withdrawn.")
+    return id
+
+
+def _rewind(s: Session, command: i.Rewind) -> list[e.Event]:
+    if command.round > s.round:
+        raise Refused(f"Session {s.id} has only {s.round} rounds.")
+    return [
+        e.Rewound(
+            round=command.round,
+            code=command.code,
+            conversation=command.conversation,
+            message_count=command.message_count,
+        )
+    ]

@@ -1,0 +1,65 @@
+"""What must now be done in the world. Data; adapters perform it (engine/perform.py)."""
+
+from holdfast.core.ids import DecisionId, LaunchNumber, Millis, RoundNumber, RunNumber, TimerId
+from holdfast.core.plan import Plan
+from holdfast.core.value import Value
+
+
+class StartAgent(Value):
+    launch: LaunchNumber
+    plan: Plan
+
+
+class DeliverPrompt(Value):
+    """The words are in the session's run: they are not copied into the debt."""
+
+    launch: LaunchNumber
+    run: RunNumber
+
+
+class InterruptAgent(Value):
+    launch: LaunchNumber
+    run: RunNumber
+
+
+class KillAgent(Value):
+    """Returns only when that launch's whole process tree is gone."""
+
+    launch: LaunchNumber
+
+
+class RelayAnswer(Value):
+    launch: LaunchNumber
+    decision: DecisionId
+    answer: str
+
+
+class TakeSnapshot(Value):
+    number: int
+
+
+class RewindWorkspace(Value):
+    round: RoundNumber
+
+
+class WakeSession(Value):
+    timer: TimerId
+    due: Millis
+
+
+class NotifyPerson(Value):
+    kind: str
+    text: str
+
+
+Effect = (
+    StartAgent
+    | DeliverPrompt
+    | InterruptAgent
+    | KillAgent
+    | RelayAnswer
+    | TakeSnapshot
+    | RewindWorkspace
+    | WakeSession
+    | NotifyPerson
+)

@@ -1,0 +1,10 @@
+"""The one error the core raises: a command that makes no sense now. Reports are never refused."""
+
+
+class Refused(Exception):
+    """`why` is a sentence for a person; `hint` names the way on."""
+
+    def __init__(self, why: str, hint: str = "") -> None:
+        super().__init__(f"{why} {hint}".strip())
+        self.why = why
+        self.hint = hint

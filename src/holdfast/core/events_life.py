@@ -1,0 +1,251 @@
+"""Events of a session's life: opened, prompted, run, launched, asked. See events.py."""
+
+from holdfast.core.budget import Limits
+from holdfast.core.ids import (
+    DecisionId,
+    InputId,
+    LaunchNumber,
+    Millis,
+    RunNumber,
+    Seq,
+    SessionId,
+    TimerId,
+    Token,
+)
+from holdfast.core.plan import Plan
+from holdfast.core.session import Cause, Decision, ErrorClass, Handle, Hint, Origin, Stop, Timer
+from holdfast.core.truth import Workspace
+from holdfast.core.value import Value
+
+# --- the session itself ---------------------------------------------------------------------
+
+
+class SessionOpened(Value):
+    agent: str
+    via: str = ""
+    model: str = ""
+    mode: str = "edits"
+    title: str = ""
+    runtime: str = "local"
+    workspace: Workspace = Workspace()
+    limits: Limits = Limits()
+    cap: Limits | None = None
+    origin: Origin | None = None
+    task: str | None = None
+
+
+class SessionConfigured(Value):
+    """None: as before."""
+
+    agent: str | None = None
+    via: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    limits: Limits | None = None
+    cap: Limits | None = None
+
+
+class SessionRenamed(Value):
+    title: str
+
+
+class SessionPinned(Value):
+    pinned: bool
+
+
+class SessionTagged(Value):
+    tags: tuple[str, ...]
+
+
+class SessionArchived(Value):
+    archived: bool
+
+
+class SessionTrashed(Value):
+    pass
+
+
+class SessionRestored(Value):
+    pass
+
+
+class SessionForked(Value):
+    child: SessionId
+    at: Seq
+
+
+class SessionFailed(Value):
+    """It cannot start at all."""
+
+    message: str
+
+
+class SessionClosed(Value):
+    cancelled: bool = False
+
+
+class SessionReopened(Value):
+    pass
+
+
+# --- what the user typed --------------------------------------------------------------------
+
+
+class InputAccepted(Value):
+    input: InputId
+    text: str
+    queued: bool = False
+
+
+class InputEdited(Value):
+    input: InputId
+    text: str
+
+
+class InputWithdrawn(Value):
+    input: InputId
+
+
+# --- runs -----------------------------------------------------------------------------------
+
+
+class RunStarted(Value):
+    run: RunNumber
+    cause: Cause
+    limits: Limits
+    input: InputId | None = None
+    text: str | None = None  # the user's words, unless `input` already carries them
+    briefing: str | None = None
+    plan: Plan | None = None
+
+
+class PromptDelivered(Value):
+    """Written before it is handed over: handed over at most once."""
+
+    run: RunNumber
+    launch: LaunchNumber
+
+
+class CancelRequested(Value):
+    run: RunNumber
+
+
+class RunStopped(Value):
+    """The one terminal event of a run."""
+
+    run: RunNumber
+    stop: Stop
+    hint: Hint | None = None
+
+
+class StopSeen(Value):
+    by: str = ""
+
+
+class StopDismissed(Value):
+    pass
+
+
+class BudgetWarned(Value):
+    run: RunNumber
+    limit: str
+    percent: int
+
+
+class Notice(Value):
+    """Advisory: ends nothing, shows no banner."""
+
+    kind: str
+    text: str
+    until: Millis | None = None
+
+
+# --- launches -------------------------------------------------------------------------------
+
+
+class LaunchRequested(Value):
+    launch: LaunchNumber
+    plan: Plan
+    reattach: bool = False
+
+
+class LaunchStarted(Value):
+    """The process exists; here is how to find it again."""
+
+    launch: LaunchNumber
+    handle: Handle
+
+
+class LaunchReady(Value):
+    launch: LaunchNumber
+
+
+class LaunchExited(Value):
+    launch: LaunchNumber
+    exit_code: int | None = None
+    signal: int | None = None
+    error: ErrorClass | None = None
+    message: str = ""
+    liveness: str = "dead"  # or "unknown": it could not be looked for
+
+
+class Reattached(Value):
+    launch: LaunchNumber
+
+
+class TokenLearned(Value):
+    launch: LaunchNumber
+    token: Token
+
+
+class TokenDropped(Value):
+    launch: LaunchNumber
+    why: str
+
+
+class ContextInjected(Value):
+    launch: LaunchNumber
+    characters: int
+
+
+class ContextLost(Value):
+    launch: LaunchNumber
+    why: str
+
+
+# --- questions, policies, timers --------------------------------------------------------------
+
+
+class DecisionAsked(Value):
+    decision: Decision
+
+
+class DecisionAnswered(Value):
+    decision: DecisionId
+    answer: str
+    by: str = "user"
+    always: str | None = None  # the program that need not be asked about again
+
+
+class DecisionDismissed(Value):
+    decision: DecisionId
+    why: str
+
+
+class PolicyFired(Value):
+    trigger: str
+    action: str
+    position: int = 0
+    attempt: int = 1
+
+
+class TimerSet(Value):
+    timer: Timer
+
+
+class TimerFired(Value):
+    timer: TimerId
+
+
+class TimerCancelled(Value):
+    timer: TimerId

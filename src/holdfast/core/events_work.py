@@ -1,0 +1,168 @@
+"""Events of the work in a run: rounds, calls, conversation, workspace. See events.py."""
+
+from enum import StrEnum
+
+from holdfast.core.budget import Usage
+from holdfast.core.ids import BlobId, CallId, RoundNumber
+from holdfast.core.session import Call, CoderState
+from holdfast.core.truth import Drift, Truth, Workspace
+from holdfast.core.value import Value
+
+# --- rounds ---------------------------------------------------------------------------------
+
+
+class RoundStarted(Value):
+    round: RoundNumber
+    attempt: int = 1
+
+
+class TextSaved(Value):
+    """The next piece of a response. `offset` makes merging pieces idempotent."""
+
+    round: RoundNumber
+    text: str
+    offset: int = 0
+    part: int = 0
+
+
+class ThinkingSaved(Value):
+    round: RoundNumber
+    text: str
+    offset: int = 0
+    part: int = 0
+
+
+class Signature(Value):
+    """What a provider wants back, byte for byte, with one part of a response."""
+
+    part: int
+    value: str
+    redacted: bool = False
+
+
+class ResponseFinished(Value):
+    """The text is in the pieces before it; calls are not begun by being asked for."""
+
+    round: RoundNumber
+    calls: tuple[Call, ...] = ()
+    usage: Usage = Usage()
+    model: str = ""
+    provider: str = ""
+    signatures: tuple[Signature, ...] = ()
+    message_id: str | None = None
+
+
+class ResponseDropped(Value):
+    """A half-streamed response that is asked for again: it is no part of the conversation."""
+
+    round: RoundNumber
+    why: str = ""
+
+
+class CallObserved(Value):
+    """A foreign agent's call. It ran it by itself: no intent of ours came first."""
+
+    round: RoundNumber
+    call: Call
+
+
+class CallIntended(Value):
+    """Durable before the call begins."""
+
+    call: CallId
+    attempt: int = 1
+
+
+class CallFinished(Value):
+    call: CallId
+    output: str = ""
+    failed: bool = False
+    attempt: int = 1
+    blob: BlobId | None = None  # the whole of an output too large for a row
+    size: int = 0
+    millis: int = 0
+    files: tuple[str, ...] = ()  # what it changed
+
+
+class Closing(StrEnum):
+    UNKNOWN = "unknown"
+    CANCELLED = "cancelled"
+    NOT_STARTED = "not_started"
+    PROBED_DONE = "probed_done"
+    DENIED = "denied"
+
+
+class CallClosed(Value):
+    """A call settled without a result of its own. `output` is what the model is told."""
+
+    call: CallId
+    how: Closing
+    output: str
+
+
+class RerunDecided(Value):
+    """Written before a call is begun again."""
+
+    call: CallId
+    by: str  # rule, user or policy
+
+
+class DelegationStarted(Value):
+    call: CallId
+    task: str = ""
+
+
+class CoderNoted(Value):
+    call: CallId
+    state: CoderState
+
+
+class DelegationFinished(Value):
+    call: CallId
+
+
+# --- the conversation -----------------------------------------------------------------------
+
+
+class ConversationRepaired(Value):
+    repairs: tuple[str, ...]
+
+
+class ConversationCompacted(Value):
+    """What came before message `kept_from` is now `summary`."""
+
+    summary: str
+    kept_from: int
+    usage: Usage = Usage()
+
+
+class Rewound(Value):
+    """Back to the end of a round; 0 is the beginning."""
+
+    round: RoundNumber
+    code: bool
+    conversation: bool
+    message_count: int = 0
+
+
+# --- the workspace --------------------------------------------------------------------------
+
+
+class WorkspaceSeen(Value):
+    truth: Truth
+    drift: Drift = Drift.SAME
+
+
+class WorkspaceSnapshotted(Value):
+    number: int
+    commit: str
+    left_out: tuple[str, ...] = ()
+
+
+class WorkspaceLost(Value):
+    why: str
+
+
+class WorkspaceRebuilt(Value):
+    workspace: Workspace
+    snapshot: int = 0

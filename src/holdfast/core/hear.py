@@ -1,0 +1,195 @@
+"""What a report means. Never refused: it is news, or it changes nothing.
+
+Out of date is what an earlier launch says, what concerns a run that is over, and what was said
+before. So a stream that comes twice, late or in another order adds up to the same session.
+"""
+
+from typing import assert_never
+
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.begin import begin, deliver, stop_run
+from holdfast.core.errors import Refused
+from holdfast.core.evolve import evolve, fold
+from holdfast.core.ids import LaunchNumber, TimerId
+from holdfast.core.news import news
+from holdfast.core.plan import Strategy
+from holdfast.core.resume import Returned, choose, compare, may_continue_by_itself
+from holdfast.core.session import (
+    Cause,
+    ErrorClass,
+    Evidence,
+    LaunchStatus,
+    Session,
+    State,
+    StopReason,
+)
+
+
+def report(s: Session, given: i.Report, facts: i.Facts) -> list[e.Event]:
+    if not s.opened:
+        return []
+    match given:
+        case i.Heard(launch=launch, events=events):
+            return [] if launch is not None and not _current(s, launch) else _heard(s, events)
+        case i.AgentStarted(launch=launch, handle=handle):
+            waiting = _current(s, launch) and _status(s) is LaunchStatus.REQUESTED
+            return [e.LaunchStarted(launch=launch, handle=handle)] if waiting else []
+        case i.AgentReady():
+            return _ready(s, given) if _current(s, given.launch) else []
+        case i.AgentExited():
+            return _exited(s, given, facts) if _current(s, given.launch) else []
+        case i.TokenRefused():
+            return _refused(s, given, facts) if _current(s, given.launch) else []
+        case i.RunFinished():
+            return _finished(s, given, facts)
+        case i.OwnerLost():
+            return _owner_lost(s, given, facts)
+        case i.TimerDue(timer=timer):
+            return _timer(s, timer, facts)
+        case i.StartFailed(message=message):
+            return [] if s.terminal else [e.SessionFailed(message=message)]
+        case _:
+            assert_never(given)
+
+
+def _current(s: Session, launch: LaunchNumber) -> bool:
+    return s.launch is not None and s.launch.number == launch and s.launch.alive
+
+
+def _status(s: Session) -> LaunchStatus:
+    return s.launch.status if s.launch else LaunchStatus.EXITED
+
+
+def _heard(s: Session, events: tuple[i.Reportable, ...]) -> list[e.Event]:
+    heard: list[e.Event] = []
+    for event in events:
+        for item in news(s, event):
+            heard.append(item)
+            s = evolve(s, item)
+    return heard
+
+
+def _ready(s: Session, given: i.AgentReady) -> list[e.Event]:
+    if _status(s) is LaunchStatus.READY or s.launch is None:
+        return []
+    events: list[e.Event] = [e.LaunchReady(launch=given.launch)]
+    asked = s.launch.plan.token
+    if asked is not None and compare(asked, given.token) is Returned.CHANGED:
+        why = f"the agent came back with another conversation than {asked}"
+        events.append(e.ContextLost(launch=given.launch, why=why))
+    if given.token is not None and given.token != s.token:
+        events.append(e.TokenLearned(launch=given.launch, token=given.token))
+    s = fold(s, events)
+    if s.run is not None and not s.run.delivered:
+        return [*events, deliver(s)]
+    if s.state is State.STARTING:
+        events.append(e.Reattached(launch=given.launch))
+    return events
+
+
+def _exited(s: Session, given: i.AgentExited, facts: i.Facts) -> list[e.Event]:
+    gone = e.LaunchExited(
+        launch=given.launch,
+        exit_code=given.exit_code,
+        signal=given.signal,
+        error=given.error,
+        message=given.message,
+    )
+    if s.run is None:
+        return [gone]
+    evidence = Evidence(exit_code=given.exit_code, signal=given.signal)
+    if s.run.cancelling:
+        return [gone, *stop_run(s, facts, reason=StopReason.CANCELLED, evidence=evidence)]
+    message = given.message or _how(given)
+    error = given.error or ErrorClass.UNKNOWN
+    reason = StopReason.RATE_LIMITED if error is ErrorClass.RATE_LIMITED else StopReason.ERROR
+    return [
+        gone,
+        *stop_run(s, facts, reason=reason, error=error, message=message, evidence=evidence),
+    ]
+
+
+def _how(given: i.AgentExited) -> str:
+    if given.signal is not None:
+        return f"The agent was killed by signal {given.signal}."
+    if given.exit_code is not None:
+        return f"The agent exited with code {given.exit_code}."
+    return "The agent is gone."
+
+
+def _refused(s: Session, given: i.TokenRefused, facts: i.Facts) -> list[e.Event]:
+    """Not a failure: the session waits, says so, and its next prompt carries the history. A
+    prompt that is already waiting is not lost: the agent is started afresh once (SPEC E5, E6)."""
+    why = f"The agent does not know its earlier conversation: {given.why}"
+    events: list[e.Event] = [
+        e.TokenDropped(launch=given.launch, why=given.why),
+        e.ContextLost(launch=given.launch, why=given.why),
+        e.LaunchExited(launch=given.launch, message=why),
+        e.Notice(kind="token_refused", text=why),
+    ]
+    if s.run is None or s.run.delivered:
+        return events
+    if s.launch is not None and s.launch.plan.strategy in (Strategy.INJECT, Strategy.FRESH):
+        return [
+            *events,
+            *stop_run(s, facts, reason=StopReason.ERROR, error=ErrorClass.UNKNOWN, message=why),
+        ]
+    plan = choose(facts.abilities, token=None, there=False, history=s.messages > 0)
+    return [*events, e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=plan)]
+
+
+def _finished(s: Session, given: i.RunFinished, facts: i.Facts) -> list[e.Event]:
+    if s.run is None or s.run.number != given.run or not _current(s, given.launch):
+        return []
+    killed = s.run.cancelling and given.reason in (StopReason.ERROR, StopReason.INTERRUPTED)
+    reason = StopReason.CANCELLED if killed else given.reason
+    events = stop_run(
+        s,
+        facts,
+        reason=reason,
+        error=None if killed else given.error,
+        message=given.message,
+        evidence=given.evidence,
+        finished=given,
+    )
+    if not facts.abilities.needs_process:
+        events.append(e.LaunchExited(launch=given.launch))
+    after = fold(s, events)
+    if reason is StopReason.COMPLETED and after.queue:
+        events += begin(after, facts, cause=Cause.QUEUE, input=after.queue[0].id)
+    return events
+
+
+def _owner_lost(s: Session, given: i.OwnerLost, facts: i.Facts) -> list[e.Event]:
+    """The agent may live on without us; then nothing is interrupted. Unknown is not dead, but
+    nobody is listening either: the run is interrupted and the agent must be gone before the next."""
+    if given.alive or not (s.agent_alive or s.run):
+        return []
+    liveness = "unknown" if given.alive is None else "dead"
+    gone: list[e.Event] = (
+        [e.LaunchExited(launch=s.launch.number, liveness=liveness)]
+        if s.launch is not None and s.launch.alive
+        else []
+    )
+    if s.run is None:
+        return gone
+    reason = StopReason.CANCELLED if s.run.cancelling else StopReason.INTERRUPTED
+    evidence = Evidence(daemon_stopping=given.stopping, liveness=liveness)
+    return [*gone, *stop_run(s, facts, reason=reason, evidence=evidence)]
+
+
+def _timer(s: Session, timer: TimerId, facts: i.Facts) -> list[e.Event]:
+    due = next((t for t in s.timers if t.id == timer), None)
+    if due is None:
+        return []
+    fired: list[e.Event] = [e.TimerFired(timer=timer)]
+    if due.what != "continue" or s.run is not None:
+        return fired
+    why = may_continue_by_itself(fold(s, fired))
+    if why is None:
+        try:
+            return [*fired, *begin(fold(s, fired), facts, cause=Cause.POLICY)]
+        except Refused as refused:
+            why = str(refused)
+    return [*fired, e.Notice(kind="not_continued", text=f"Not continued by itself: {why}")]

@@ -1,0 +1,322 @@
+"""How a session comes back: by which way, by whose word, and with what done about its open calls.
+
+Rule 1: everything that decides how a session comes back is in this file. Whether a person is
+offered it is in offer.py.
+Rule 2: nothing here asks the world. What an agent can do, what git says, which process lives comes
+in as arguments; the answer is a value that the journal keeps, so a crash cannot change it.
+Rule 3: the ways, best first (SPEC E3), each with what it needs:
+
+    replay      the built-in agent: our journal is its memory
+    acp_resume  a token that may still be known, and an agent that says it can
+    acp_load    the same; goes before acp_resume while a turn is in flight, since what the agent
+                replays tells whether our prompt arrived
+    native      the same, by the agent's own flag or command
+    inject      history of ours, and an agent that takes it
+    fresh       always possible, and never silent
+
+Rule 4: "could not be checked" is not "not there", and "unknown" is neither done nor undone.
+Rule 5: reattaching may happen by itself; continuing needs a user, or a policy that nothing below
+forbids.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import assert_never
+
+from holdfast.core.events_work import CallClosed, Closing, RerunDecided
+from holdfast.core.ids import CallId, Millis, Token
+from holdfast.core.plan import Abilities, Plan, Strategy
+from holdfast.core.session import CallStatus, EffectClass, OpenCall, Session, StopReason
+from holdfast.core.truth import Drift
+
+SAME_ERROR_CAP = 3  # runs in a row that end in the same error: no fourth by itself (SPEC B7)
+
+# --- which way (SPEC E3, E4, E7) ----------------------------------------------------------------
+
+DRIFT_RISKS: dict[Drift, str] = {
+    Drift.OURS_PARTIAL: "calls that were cut off may have been carried out in part",
+    Drift.FOREIGN_EDITS: "files were changed by somebody else, or by a command",
+    Drift.BRANCH_MOVED: "the workspace is on another branch",
+    Drift.HEAD_MOVED: "commits were added or removed",
+    Drift.WORKSPACE_MISSING: "the workspace is gone: work after the last snapshot may be lost",
+}
+
+
+def choose(  # noqa: PLR0913 - each fact stands for itself
+    abilities: Abilities,
+    *,
+    token: Token | None,
+    there: bool | None,
+    history: bool,
+    in_flight: bool = False,
+    replaces_prompt: bool = False,
+    asked_fresh: bool = False,
+    corrupt_reasoning: bool = False,
+    drift: Drift = Drift.SAME,
+) -> Plan:
+    """The first way that applies. `there` None: the agent's record could not be looked for."""
+    own = _own_ways(abilities, in_flight=in_flight)
+    why = _why_not_own(own, token=token, there=there, corrupt_reasoning=corrupt_reasoning)
+    if asked_fresh or replaces_prompt:
+        strategy = Strategy.FRESH
+        why = "a fresh start was asked for" if asked_fresh else "the message replaces the prompt"
+    elif abilities.replay:
+        strategy, why = Strategy.REPLAY, ""
+    elif not why:
+        strategy = own[0]
+        why = _why_load_first(abilities) if in_flight else ""
+    elif abilities.inject and history:
+        strategy = Strategy.INJECT
+    else:
+        strategy = Strategy.FRESH
+        why += "; it takes no history" if history else "; there is no history to give it"
+    by_token = strategy in _BY_TOKEN
+    risks = [DRIFT_RISKS[drift]] if drift is not Drift.SAME else []
+    if by_token and there is None:
+        risks.append("whether the agent still has this conversation could not be checked")
+    if in_flight and strategy not in (Strategy.REPLAY, Strategy.ACP_LOAD):
+        risks.append("whether the last prompt reached the agent cannot be told")
+    risks += _memory_risk(strategy, history=history, corrupt=corrupt_reasoning)
+    return Plan(
+        strategy=strategy,
+        token=token if by_token else None,
+        drift=drift,
+        why=why,
+        risks=tuple(risks),
+    )
+
+
+_BY_TOKEN = (Strategy.ACP_RESUME, Strategy.ACP_LOAD, Strategy.NATIVE)
+
+
+def _own_ways(abilities: Abilities, *, in_flight: bool) -> list[Strategy]:
+    """The ways that use the agent's own memory, best first."""
+    ways = [
+        (abilities.acp_resume, Strategy.ACP_RESUME),
+        (abilities.acp_load, Strategy.ACP_LOAD),
+        (abilities.native, Strategy.NATIVE),
+    ]
+    if in_flight:
+        ways[:2] = reversed(ways[:2])
+    return [way for able, way in ways if able]
+
+
+def _why_not_own(
+    own: list[Strategy], *, token: Token | None, there: bool | None, corrupt_reasoning: bool
+) -> str:
+    """Empty if the agent's own memory can come back."""
+    if not own:
+        return "the agent cannot bring a conversation back itself"
+    if corrupt_reasoning:
+        return "the agent's stored reasoning is corrupt, so its own resume can never work"
+    if token is None:
+        return "the agent never named a conversation to come back to"
+    if there is False:
+        return "the agent's record of the conversation is not there"
+    return ""
+
+
+def _why_load_first(abilities: Abilities) -> str:
+    if abilities.acp_load and abilities.acp_resume:
+        return "a turn was in flight: what the agent replays tells whether the prompt arrived"
+    return ""
+
+
+def _memory_risk(strategy: Strategy, *, history: bool, corrupt: bool) -> list[str]:
+    match strategy:
+        case Strategy.REPLAY if corrupt:
+            return ["the provider refused the stored reasoning and may refuse it again"]
+        case Strategy.INJECT:
+            return ["the history is cut to fit: details may be missing"]
+        case Strategy.FRESH if history:
+            return ["the agent will know nothing of the conversation so far"]
+        case _:
+            return []
+
+
+class Spawn(StrEnum):
+    """How a terminal or one-shot agent is started (SPEC E4)."""
+
+    RESUME = "resume"
+    RESUME_WITH_MESSAGE = "resume_with_message"
+    FRESH_WITH_PROMPT = "fresh_with_prompt"
+    FRESH_VISIBLY = "fresh_visibly"
+
+
+def spawn(*, message: str | None, append: bool, there: bool) -> Spawn:
+    if message is not None and not append:
+        return Spawn.FRESH_WITH_PROMPT
+    if not there:
+        return Spawn.FRESH_VISIBLY
+    return Spawn.RESUME if message is None else Spawn.RESUME_WITH_MESSAGE
+
+
+def walk_back(
+    token: Token | None, past: Iterable[Token], there: Callable[[Token], bool]
+) -> Token | None:
+    """The newest conversation of this session that really exists. `past` is newest first."""
+    known = past if token is None else (token, *past)
+    return next((t for t in known if there(t)), None)
+
+
+# --- what came back (SPEC E5, E6) ---------------------------------------------------------------
+
+
+class Returned(StrEnum):
+    SAME = "same"
+    CHANGED = "changed"  # silently fresh: several agents do that with exit code 0
+    UNKNOWN = "unknown"
+
+
+def compare(asked: Token | None, got: Token | None) -> Returned:
+    if asked is None or got is None:
+        return Returned.UNKNOWN
+    return Returned.SAME if asked == got else Returned.CHANGED
+
+
+def keep_token(*, unknown_to_agent: bool, asked_fresh: bool, has_native: bool) -> bool:
+    """A failed resume is no reason to forget: only these three are."""
+    return has_native and not unknown_to_agent and not asked_fresh
+
+
+# --- the first prompt (SPEC G6, E13) ------------------------------------------------------------
+
+
+def boot_prompt(*, has_token: bool, was_waiting: bool, task_text: str | None) -> str | None:
+    """What a started agent is sent by itself: the task, and only if it never had it."""
+    return None if has_token or was_waiting else task_text
+
+
+class FirstPrompt(StrEnum):
+    SEND = "send"
+    IDLE_INJECT = "idle_inject"  # idle; the next prompt carries the history
+    IDLE = "idle"
+
+
+def first_prompt(*, task_text: str | None, inject: bool) -> FirstPrompt:
+    if task_text:
+        return FirstPrompt.SEND
+    return FirstPrompt.IDLE_INJECT if inject else FirstPrompt.IDLE
+
+
+# --- may it go on by itself (PRODUCT "Two words", SPEC B7, D2) ----------------------------------
+
+
+_NO_BANNER = (None, StopReason.COMPLETED)  # stops that nobody needs to dismiss
+
+
+def may_continue_by_itself(
+    session: Session,
+    *,
+    drift: Drift | None = Drift.SAME,
+    now: Millis | None = None,
+    opening: bool = False,
+) -> str | None:
+    """Why nothing but the user may continue this session; None: a policy may.
+
+    `opening`: somebody opened a page, which reattaches at most. `drift` None: git could not answer.
+    """
+    last = session.last_stop
+    reason = last.reason if last else None
+    resets = last.resumes_at if last else None
+    rows = (
+        (session.archived or session.trashed or session.terminal, "it is put away"),
+        (session.run is not None, "it is running"),
+        (reason is StopReason.CANCELLED, "the user stopped it"),
+        (bool(session.decisions), "a question is open"),
+        (session.stop is None and reason not in _NO_BANNER, "its stop was dismissed"),
+        (opening and not session.stop_seen, "nobody has seen yet why it stopped"),
+        (opening, "opening a page never continues a run"),
+        (session.same_error >= SAME_ERROR_CAP, "it ended in the same error three times in a row"),
+        (drift is Drift.BRANCH_MOVED, "the workspace is on another branch"),
+        (drift is None, "git could not answer"),
+        (now is not None and resets is not None and resets > now, "its limit has not reset"),
+    )
+    return next((why for blocked, why in rows if blocked), None)
+
+
+# --- what is done about open calls (SPEC D7, B6) ------------------------------------------------
+
+
+class Probe(StrEnum):
+    """What a call says afterwards about whether it happened."""
+
+    DONE = "done"
+    NOT_DONE = "not_done"
+    UNKNOWN = "unknown"
+
+
+NOT_STARTED = (
+    "Not started: the run was cut off before this call began. Ask for it again if you need it."
+)
+PROBED_DONE = (
+    "Done: the run was cut off before the result of this call was saved, but the workspace shows "
+    "that it was carried out."
+)
+UNKNOWN = (
+    "Outcome unknown: the run was cut off while this call was running. It was not run again. "
+    "Check the workspace before you decide to repeat it."
+)
+CANCELLED = (
+    "Cancelled: the user stopped the run while this call was running. "
+    "A part of its work may have been done."
+)
+CANCELLED_UNSTARTED = "Not started: the user stopped the run before this call began."
+
+
+def close_calls(
+    session: Session,
+    *,
+    probes: Mapping[CallId, Probe],
+    rerun: frozenset[CallId] = frozenset(),
+    by: str = "user",
+    can_rerun: bool = True,
+) -> list[CallClosed | RerunDecided]:
+    """Settles every open call before the next model call. What stays pending is run by the loop.
+
+    `can_rerun` False: a foreign agent ran its calls by itself, and no loop of ours can repeat one.
+    """
+    events: list[CallClosed | RerunDecided] = []
+    for opened in session.open_calls:
+        call = opened.call.id
+        if opened.attempt == 0 and opened.status is CallStatus.PENDING:
+            events.append(CallClosed(call=call, how=Closing.NOT_STARTED, output=NOT_STARTED))
+        elif can_rerun and opened.status is CallStatus.PENDING:
+            continue  # the decision to run it again is written and not used up
+        else:
+            events.append(
+                _settle(opened, probes.get(call, Probe.UNKNOWN), by if call in rerun else None)
+                if can_rerun
+                else _unknown(call)
+            )
+    return events
+
+
+def close_cancelled(session: Session) -> list[CallClosed]:
+    """After a cancel nothing stays open."""
+    return [
+        CallClosed(call=c.call.id, how=Closing.CANCELLED, output=CANCELLED)
+        if c.attempt or c.status is CallStatus.INTENDED
+        else CallClosed(call=c.call.id, how=Closing.NOT_STARTED, output=CANCELLED_UNSTARTED)
+        for c in session.open_calls
+    ]
+
+
+def _settle(opened: OpenCall, probe: Probe, decided_by: str | None) -> CallClosed | RerunDecided:
+    """A call that was begun and whose result nobody saw."""
+    call = opened.call.id
+    match opened.call.effect:
+        case EffectClass.PURE | EffectClass.IDEMPOTENT:
+            return RerunDecided(call=call, by="rule")
+        case EffectClass.PROBEABLE if probe is Probe.DONE:
+            return CallClosed(call=call, how=Closing.PROBED_DONE, output=PROBED_DONE)
+        case EffectClass.PROBEABLE if probe is Probe.NOT_DONE:
+            return RerunDecided(call=call, by="rule")
+        case EffectClass.PROBEABLE | EffectClass.UNSAFE:
+            return RerunDecided(call=call, by=decided_by) if decided_by else _unknown(call)
+        case _:
+            assert_never(opened.call.effect)
+
+
+def _unknown(call: CallId) -> CallClosed:
+    return CallClosed(call=call, how=Closing.UNKNOWN, output=UNKNOWN)

@@ -1,0 +1,254 @@
+"""The one loop: an input comes in, the core decides, the journal remembers, the outbox pays.
+
+Rule 1: inputs of one session are handled one after another; sessions run side by side.
+Rule 2: nothing is acted on before it is in the journal. `submit` returns what was written down, and
+an adapter that intends something acts only if its intent is among it.
+Rule 3: whoever writes holds the session's lease. It is given back with the write that leaves nothing
+to look after, so an idle session belongs to nobody.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from holdfast.core import inputs as i
+from holdfast.core.decide import decide, wants_truth
+from holdfast.core.events import Event, TextSaved, ThinkingSaved
+from holdfast.core.evolve import evolve, fold
+from holdfast.core.identity import identity
+from holdfast.core.ids import CallId, Millis, SessionId
+from holdfast.core.react import react
+from holdfast.core.resume import Probe
+from holdfast.core.session import CallStatus, EffectClass, Session
+from holdfast.core.truth import NoTruth, Truth
+from holdfast.engine.feed import Feed
+from holdfast.engine.intake import claim_check, scrub
+from holdfast.ports import (
+    Agents,
+    Batch,
+    Clock,
+    Conflict,
+    Doubled,
+    Errand,
+    Fenced,
+    Journal,
+    JournalError,
+    Lease,
+    StoreDown,
+    StoreFull,
+    Workspaces,
+)
+from holdfast.views.sessions import Summary, summary
+
+LEASE = 15_000  # ms
+TRIES = 3
+SNAPSHOT_EVERY = 256  # events that a restart may have to fold again, at most
+STREAMED = (TextSaved, ThinkingSaved)  # may be lost by a power cut; everything else may not
+
+
+class Outcome(NamedTuple):
+    session: Session
+    events: tuple[Event, ...]
+    doubled: str | None = None  # this very thing was in the journal already
+
+
+class Live:
+    """A session in memory: the fold, who may write it, what it owes."""
+
+    def __init__(self, id: SessionId) -> None:
+        self.lock = asyncio.Lock()
+        self.session = Session(id=id)
+        self.loaded = False
+        self.lease: Lease | None = None
+        self.summary: Summary | None = None
+        self.snapshot = 0
+        self.owed: list[Errand] = []
+
+
+class Engine:
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        clock: Clock,
+        agents: Agents,
+        workspaces: Workspaces,
+        owner: str,
+    ) -> None:
+        self.journal, self.clock, self.agents = journal, clock, agents
+        self.workspaces, self.owner = workspaces, owner
+        self.feed = Feed()
+        self.sessions: dict[SessionId, Live] = {}
+        self.on_owed: Callable[[SessionId], None] = _nobody  # the outbox listens here
+        self.on_trouble: Callable[[SessionId], None] = _nobody  # so does whoever mends a store
+
+    async def submit(self, id: SessionId, given: i.Input, *, take_over: bool = False) -> Outcome:
+        live = self.sessions.setdefault(id, Live(id))
+        async with live.lock:
+            for attempt in range(1, TRIES + 1):
+                try:
+                    return await self._step(live, given, take_over=take_over)
+                except Doubled as doubled:
+                    return Outcome(live.session, (), doubled.identity)
+                except Conflict:
+                    live.loaded, live.lease = False, None  # someone else wrote: look again
+                    if attempt == TRIES:
+                        raise
+                except Fenced:
+                    self.sessions.pop(id, None)
+                    raise
+                except (StoreFull, StoreDown):
+                    live.loaded = False
+                    self.on_trouble(id)
+                    raise
+            raise AssertionError  # the loop returns or raises
+
+    async def session(self, id: SessionId) -> Session:
+        """As it is now. Takes no lease."""
+        live = self.sessions.setdefault(id, Live(id))
+        if live.lease is not None:
+            return live.session
+        async with live.lock:
+            if live.lease is None:
+                await self._load(live)
+            return live.session
+
+    async def _step(self, live: Live, given: i.Input, *, take_over: bool) -> Outcome:
+        await self._own(live, take_over=take_over)
+        facts = await self._facts(live.session, given)
+        try:
+            events = decide(live.session, given, facts)
+            return await self._write(live, events, facts.now)
+        except UnicodeEncodeError:  # a lone surrogate: no JSON can hold it
+            events = decide(live.session, scrub(given), facts)
+            return await self._write(live, events, facts.now)
+        finally:
+            await self._let_go(live)
+
+    async def _write(self, live: Live, decided: list[Event], at: Millis) -> Outcome:
+        if not decided:
+            return Outcome(live.session, ())
+        before = live.session
+        events, blobs = claim_check(decided)
+        after, names, errands = _follow(before, events)
+        seen = summary(after)
+        due = after.seq - live.snapshot >= SNAPSHOT_EVERY or (before.run and not after.run)
+        idle = not (seen.live or errands or live.owed)
+        lease = live.lease
+        assert lease is not None
+        await self.journal.append(
+            Batch(
+                session=after.id,
+                generation=lease.generation,
+                head=before.seq,
+                at=at,
+                events=tuple(events),
+                identities=names,
+                errands=errands,
+                blobs=blobs,
+                summary=None if seen == live.summary else seen,
+                snapshot=after if due else None,
+                release=idle,
+                durable=not all(isinstance(event, STREAMED) for event in events),
+            )
+        )
+        live.session, live.summary = after, seen
+        live.snapshot = after.seq if due else live.snapshot
+        live.lease = None if idle else lease
+        live.owed += errands
+        self.feed.publish(after.id, after.seq)
+        if errands:
+            self.on_owed(after.id)
+        return Outcome(after, tuple(events))
+
+    # --- memory and ownership -------------------------------------------------------------------
+
+    async def own(self, id: SessionId, *, take_over: bool = False) -> None:
+        """Hold the lease without writing: its debts are about to be paid."""
+        live = self.sessions.setdefault(id, Live(id))
+        async with live.lock:
+            await self._own(live, take_over=take_over)
+
+    async def relax(self, id: SessionId) -> None:
+        """Its debts are paid: give the lease back if there is nothing else to look after."""
+        live = self.sessions.get(id)
+        if live is not None:
+            async with live.lock:
+                await self._let_go(live)
+
+    async def _own(self, live: Live, *, take_over: bool) -> None:
+        if live.lease is not None:
+            return
+        id, now = live.session.id, self.clock.now()
+        live.lease = await self.journal.claim(
+            id, self.owner, now=now, ttl=LEASE, take_over=take_over
+        )
+        if not live.loaded or live.session.seq != live.lease.head:
+            await self._load(live)
+
+    async def _let_go(self, live: Live) -> None:
+        """Nothing was written and there is nothing to look after: give the lease back."""
+        lease = live.lease
+        if lease is None or live.owed or (live.summary and live.summary.live):
+            return
+        live.lease = None
+        try:
+            await self.journal.release(lease)
+        except JournalError:
+            return  # it runs out by itself
+
+    async def _load(self, live: Live) -> None:
+        """From the newest copy of the fold and what came after it: bounded, however long the past."""
+        id = live.session.id
+        start = await self.journal.snapshot(id)
+        session = start.session if start else Session(id=id)
+        tail = await self.journal.read(id, after=session.seq)
+        live.session = fold(session, (r.event for r in tail))
+        live.snapshot = session.seq
+        live.summary = summary(live.session)
+        live.owed = await self.journal.owed(id)
+        live.loaded = True
+
+    # --- facts ----------------------------------------------------------------------------------
+
+    async def _facts(self, session: Session, given: i.Input) -> i.Facts:
+        truth: Truth | NoTruth | None = None
+        probes: Mapping[CallId, Probe] = {}
+        there: bool | None = None
+        if session.opened and wants_truth(session, given):
+            if session.workspace.git:
+                truth = await self.workspaces.truth(session)
+            unknown = [
+                c.call
+                for c in session.calls
+                if c.status is CallStatus.INTENDED and c.call.effect is EffectClass.PROBEABLE
+            ]
+            probes = await self.workspaces.probe(session, unknown) if unknown else {}
+        if session.token is not None and session.run is None:
+            there = await self.agents.there(session, session.token)
+        return i.Facts(
+            now=self.clock.now(),
+            abilities=self.agents.abilities(session),
+            truth=truth,
+            there=there,
+            probes=probes,
+        )
+
+
+def _follow(
+    before: Session, events: list[Event]
+) -> tuple[Session, tuple[str | None, ...], tuple[Errand, ...]]:
+    """What the events make of the session, what they are called, and what they owe."""
+    after, names, errands = before, [], []
+    for event in events:
+        after = evolve(after, event)
+        names.append(identity(after, event))
+        for n, effect in enumerate(react(after, event)):
+            due = getattr(effect, "due", Millis(0))
+            id = f"{after.id}/{after.seq}/{n}"
+            errands.append(Errand(id=id, session=after.id, effect=effect, due=due))
+    return after, tuple(names), tuple(errands)
+
+
+def _nobody(_id: SessionId) -> None:
+    return

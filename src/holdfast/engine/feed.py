@@ -1,0 +1,27 @@
+"""Who is watching. Watchers are woken and read from the journal at their own pace, from a cursor.
+
+A watcher never holds up a run, and a run never fills a watcher's memory: what is passed on here is
+only the news that there is news.
+"""
+
+import asyncio
+
+from holdfast.core.ids import Seq, SessionId
+
+
+class Feed:
+    def __init__(self) -> None:
+        self._heads: dict[SessionId, Seq] = {}
+        self._changed: dict[SessionId, asyncio.Event] = {}
+
+    def publish(self, session: SessionId, head: Seq) -> None:
+        self._heads[session] = head
+        waiting = self._changed.pop(session, None)
+        if waiting is not None:
+            waiting.set()
+
+    async def wait(self, session: SessionId, after: Seq) -> Seq:
+        """Returns the head as soon as it is beyond `after`."""
+        while (head := self._heads.get(session, Seq(0))) <= after:
+            await self._changed.setdefault(session, asyncio.Event()).wait()
+        return head

@@ -1,0 +1,126 @@
+"""After a death: who was at work, and what is owed. Bounded: histories are not read.
+
+Only sessions that somebody was driving are looked at, each from its newest copy and the few events
+after it. A living owner is never displaced: its lease, and where that can be told its process, say
+whether it lives. Nothing is relaunched here; a session that was cut off waits for its user (SPEC D3).
+"""
+
+import asyncio
+import logging
+from typing import NamedTuple
+
+from holdfast.core.ids import Millis, SessionId
+from holdfast.core.inputs import OwnerLost
+from holdfast.engine.engine import LEASE, Engine
+from holdfast.engine.outbox import Outbox
+from holdfast.ports import Damaged, Held, JournalError, Lease, Row
+
+LOG = logging.getLogger(__name__)
+RENEW = LEASE // 3
+
+
+class Found(NamedTuple):
+    recovered: list[SessionId]
+    held: list[SessionId]  # somebody else drives them, or may
+    quarantined: list[SessionId]
+
+
+async def recover(engine: Engine, outbox: Outbox) -> Found:
+    found = Found([], [], [])
+    for row in await engine.journal.live():
+        await _one(engine, row, found)
+    for id in {errand.session for errand in await engine.journal.owed()}:
+        if id not in found.held and id not in found.quarantined:
+            await _settle_debts(engine, outbox, id, found)
+    return found
+
+
+async def _one(engine: Engine, row: Row, found: Found) -> None:
+    if not await _free(engine, row):
+        found.held.append(row.session)
+        return
+    try:
+        session = await engine.session(row.session)
+        alive = await engine.agents.alive(session)
+        await engine.submit(row.session, OwnerLost(alive=alive), take_over=True)
+        found.recovered.append(row.session)
+    except Held:
+        found.held.append(row.session)
+    except Damaged as error:
+        LOG.error("session %s is quarantined: %s", row.session, error)
+        await engine.journal.quarantine(row.session, str(error))
+        found.quarantined.append(row.session)
+
+
+async def _free(engine: Engine, row: Row) -> bool:
+    if row.owner in ("", engine.owner) or row.lease_until <= engine.clock.now():
+        return True
+    return await engine.journal.owner_dead(row.owner) is True
+
+
+async def _settle_debts(engine: Engine, outbox: Outbox, id: SessionId, found: Found) -> None:
+    row = await engine.journal.row(id)
+    if row is None or not await _free(engine, row):
+        found.held.append(id)
+        return
+    try:
+        await engine.own(id, take_over=True)
+        outbox.wake(id)
+    except Damaged as error:
+        await engine.journal.quarantine(id, str(error))
+        found.quarantined.append(id)
+
+
+async def keep_leases(engine: Engine) -> None:
+    """Renews what we hold and lets go of what is no longer ours. Runs for ever."""
+    while True:
+        await engine.clock.sleep_until(Millis(engine.clock.now() + RENEW))
+        await renew_once(engine)
+
+
+async def renew_once(engine: Engine) -> None:
+    held: list[Lease] = [live.lease for live in engine.sessions.values() if live.lease]
+    if not held:
+        return
+    try:
+        lost = await engine.journal.renew(engine.owner, held, now=engine.clock.now(), ttl=LEASE)
+    except JournalError as error:
+        LOG.warning("leases could not be renewed: %s", error)
+        return
+    for id in lost:
+        LOG.warning("session %s has another owner now", id)
+        engine.sessions.pop(id, None)
+
+
+async def mend(engine: Engine, id: SessionId, every: int = 1_000) -> None:
+    """The store failed while this session ran: when it is back, say that the run was cut off."""
+    while True:
+        await engine.clock.sleep_until(Millis(engine.clock.now() + every))
+        try:
+            session = await engine.session(id)
+            await engine.submit(id, OwnerLost(alive=await engine.agents.alive(session)))
+        except JournalError as error:
+            LOG.info("session %s: still no store: %s", id, error)
+            continue
+        return
+
+
+class Mender:
+    """Starts one `mend` per session in trouble."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._tasks: dict[SessionId, asyncio.Task[None]] = {}
+        engine.on_trouble = self.trouble
+
+    def trouble(self, id: SessionId) -> None:
+        if id not in self._tasks:
+            task = asyncio.create_task(mend(self._engine, id))
+            self._tasks[id] = task
+            task.add_done_callback(lambda _: self._tasks.pop(id, None))
+
+    async def stop(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,1 @@
+"""Events and errands on disk: one contract, two databases."""

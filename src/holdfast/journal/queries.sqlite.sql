@@ -1,0 +1,87 @@
+-- fence: the one check of every append: right lease, right head
+update session set head = :new_head, updated_at = :at, live = coalesce(:live, live),
+    summary = coalesce(:summary, summary),
+    lease_until = case when :release then 0 else lease_until end
+where id = :id and generation = :generation and head = :head
+returning no;
+
+-- why_fenced: what the store has instead of what the writer believed
+select head, generation, quarantined from session where id = ?;
+
+-- append_event: key is session << 32 | seq
+insert into event (key, at, tag, version, identity, body) values (?, ?, ?, ?, ?, ?);
+
+-- append_errand: owed from now on
+insert into errand (id, session, seq, n, tag, version, body, due) values (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- settle: paid
+delete from errand where id = ?;
+
+-- postpone: tried, not done
+update errand set due = ?, attempts = attempts + 1 where id = ?;
+
+-- put_blob: the same content is the same blob
+insert into blob (id, size, body) values (?, ?, ?) on conflict do nothing;
+
+-- blob: the whole of an output
+select body from blob where id = ?;
+
+-- put_snapshot: only the newest is of use
+insert into snapshot (session, seq, version, body) values (?, ?, ?, ?)
+on conflict (session) do update set seq = excluded.seq, version = excluded.version, body = excluded.body;
+
+-- snapshot: where a fold may start
+select p.seq, p.version, p.body from snapshot p join session s on s.no = p.session where s.id = ?;
+
+-- create: the first claim makes the row
+insert into session (id, created_at, updated_at) values (?, ?, ?) on conflict do nothing;
+
+-- lease: who has it
+select no, head, generation, owner, lease_until, quarantined from session where id = ?;
+
+-- claim: a new generation fences whoever had it before
+update session set generation = generation + 1, owner = ?, lease_until = ? where no = ? and generation = ?;
+
+-- renew: fenced like a write: a dying owner cannot extend what was taken from it
+update session set lease_until = ? where id = ? and generation = ? and owner = ?;
+
+-- release: free for the next owner at once
+update session set lease_until = 0 where id = ? and generation = ?;
+
+-- read: what came after a cursor
+select key & 4294967295, at, tag, version, body from event where key > ? and key <= ? order by key limit ?;
+
+-- number: of a session
+select no, head from session where id = ?;
+
+-- rows: newest first
+select id, head, generation, owner, lease_until, summary, created_at, updated_at, quarantined
+from session where (updated_at, id) < (?, ?) order by updated_at desc, id desc limit ?;
+
+-- row: one of them
+select id, head, generation, owner, lease_until, summary, created_at, updated_at, quarantined
+from session where id = ?;
+
+-- live: those that a restart has to look after
+select id, head, generation, owner, lease_until, summary, created_at, updated_at, quarantined
+from session where live = 1 and quarantined = '' order by no;
+
+-- find: by prefix
+select id from session where id >= ? and id < ? order by id limit 20;
+
+-- owed: everything unpaid, in the order it was written
+select e.id, s.id, e.tag, e.version, e.body, e.due, e.attempts
+from errand e join session s on s.no = e.session where s.quarantined = '' order by e.session, e.seq, e.n;
+
+-- owed_by: one session's debts
+select e.id, s.id, e.tag, e.version, e.body, e.due, e.attempts
+from errand e join session s on s.no = e.session where s.id = ? order by e.seq, e.n;
+
+-- quarantine: not touched again until a person has looked
+update session set quarantined = ?, live = 0 where id = ?;
+
+-- all_sessions: for making the list anew
+select no, id from session order by no;
+
+-- put_summary: of the list made anew
+update session set summary = ?, live = ? where no = ?;

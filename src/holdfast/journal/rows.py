@@ -1,0 +1,93 @@
+"""Rows to values and back, the same for both databases."""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from holdfast.core.ids import Generation, Millis, Seq, SessionId
+from holdfast.core.session import Session
+from holdfast.journal.codec import Unreadable, decode, encode
+from holdfast.ports import Batch, Damaged, Errand, Recorded, Row, Snapshot
+from holdfast.views.sessions import Summary
+
+# Goes up with every change of Session that an earlier copy cannot be read as; a copy of another
+# version is ignored and the events are folded instead. A test pins it to the fields.
+SNAPSHOT_VERSION = 1
+
+_summary = msgspec.json.Decoder(Summary)
+_session = msgspec.json.Decoder(Session)
+to_json = msgspec.json.Encoder().encode
+
+EventRow = tuple[int, int, str, int, str | None, bytes]
+
+
+def event_rows(batch: Batch) -> list[EventRow]:
+    """(seq, at, tag, version, identity, body) of each event."""
+    names = batch.identities or (None,) * len(batch.events)
+    return [
+        (seq, batch.at, tag, version, name, body)
+        for seq, (event, name) in enumerate(
+            zip(batch.events, names, strict=True), start=batch.head + 1
+        )
+        for tag, version, body in (encode(event),)
+    ]
+
+
+def recorded(session: SessionId, after: int, rows: Iterable[Sequence[Any]]) -> list[Recorded]:
+    """Without a gap: a missing or unreadable row is named, not skipped."""
+    found = []
+    for expected, (seq, at, tag, version, body) in enumerate(rows, start=after + 1):
+        if seq != expected:
+            raise Damaged(session, expected, f"missing; the next one is {seq}")
+        try:
+            event = decode(tag, version, body)
+        except Unreadable as error:
+            raise Damaged(session, seq, str(error)) from error
+        found.append(Recorded(seq=seq, at=at, event=event))
+    return found
+
+
+def errand(row: Sequence[Any]) -> Errand:
+    id, session, tag, version, body, due, attempts = row
+    try:
+        effect = decode(tag, version, body)
+    except Unreadable as error:
+        raise Damaged(session, int(id.split("/")[1]), f"errand {id}: {error}") from error
+    return Errand(id=id, session=session, effect=effect, due=due, attempts=attempts)
+
+
+def list_row(row: Sequence[Any]) -> Row:
+    id, head, generation, owner, until, summary, created, updated, quarantined = row
+    try:
+        seen = _summary.decode(summary)
+    except msgspec.DecodeError as error:  # a projection: shown empty, made anew by rebuild_list
+        seen, quarantined = Summary(), quarantined or f"its line in the list is damaged: {error}"
+    return Row(
+        session=SessionId(id),
+        head=Seq(head),
+        generation=Generation(generation),
+        owner=owner,
+        lease_until=Millis(until),
+        summary=seen,
+        created_at=Millis(created),
+        updated_at=Millis(updated),
+        quarantined=quarantined,
+    )
+
+
+def snapshot(row: Sequence[Any] | None) -> Snapshot | None:
+    if row is None or row[1] != SNAPSHOT_VERSION:
+        return None
+    try:
+        return Snapshot(seq=row[0], session=_session.decode(row[2]))
+    except msgspec.DecodeError:
+        return None  # a copy; the events are the truth
+
+
+def pack(body: bytes) -> bytes:
+    return zlib.compress(body, 1)
+
+
+unpack = zlib.decompress

@@ -1,0 +1,252 @@
+"""The journal in SQLite: one writer thread, one file.
+
+A whole transaction is one hop to the thread. What waits while a transaction runs goes into the next
+one together, so a hundred sessions share one fsync; a group is FULL if any member must be. After a
+failure of the disk nothing is acknowledged until the file was closed, opened again, checked, and
+found to hold everything that was acknowledged before.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeVar
+
+from holdfast.core.ids import BlobId, Millis, Seq, SessionId
+from holdfast.journal import rows
+from holdfast.journal.owner import process_dead
+from holdfast.journal.sqlite_store import PAGE, SQL, SqliteStore, translate
+from holdfast.ports import Batch, Errand, JournalError, Lease, Recorded, Row, Snapshot, StoreDown
+
+T = TypeVar("T")
+GROUP = 256  # jobs in one transaction, at most
+SOON, AT_LATEST = 48, 1024  # frames in the log before a checkpoint: when idle, and in any case
+REMEMBERED = 4096  # acknowledged heads that are compared after the store was down
+
+
+class Job(NamedTuple):
+    work: Callable[[SqliteStore], Any]
+    full: bool
+    pages: int  # about how much this adds to the log
+    future: asyncio.Future[Any]
+
+
+class Outcome(NamedTuple):
+    job: Job
+    value: Any
+    error: BaseException | None
+
+
+class SqliteJournal:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._write_forever, name="journal", daemon=True)
+        self._readers = ThreadPoolExecutor(1, thread_name_prefix="journal-read")
+        self._acknowledged: dict[SessionId, int] = {}
+        self._frames = 0
+        self.epoch = ""
+
+    async def open(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._writer: SqliteStore | None = await asyncio.to_thread(self._prepared)
+        self._reader = await asyncio.to_thread(SqliteStore, self._path)
+        self.epoch = self._writer.epoch
+        self._thread.start()
+
+    def _prepared(self) -> SqliteStore:
+        try:
+            store = SqliteStore(self._path)
+            store.prepare()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+        return store
+
+    async def close(self) -> None:
+        self._jobs.put(None)
+        await asyncio.to_thread(self._thread.join)
+        self._readers.shutdown(wait=True)
+        self._reader.close()
+        if self._writer is not None:
+            self._writer.close()
+
+    # --- the writer thread ------------------------------------------------------------------------
+
+    def _write_forever(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            group = [job]
+            while len(group) < GROUP and not self._jobs.empty():
+                more = self._jobs.get()
+                if more is None:
+                    self._jobs.put(None)
+                    break
+                group.append(more)
+            self._reply(self._run(group))
+            self._frames += sum(j.pages for j in group)
+            if self._frames > AT_LATEST or (self._frames > SOON and self._jobs.empty()):
+                self._checkpoint()
+
+    def _run(self, group: list[Job]) -> list[Outcome]:
+        try:
+            store = self._writer or self._reopened()
+            with store.transaction(full=any(j.full for j in group)):
+                if len(group) == 1:
+                    return [Outcome(group[0], group[0].work(store), None)]
+                return [self._nested(store, job) for job in group]
+        except JournalError as error:
+            return [Outcome(job, None, error) for job in group]
+        except sqlite3.Error as error:
+            failure = translate(error)
+            if isinstance(failure, StoreDown):
+                self._fail_stop()
+            return [Outcome(job, None, failure) for job in group]
+        except Exception as error:  # noqa: BLE001  a fault of ours: whoever waits must hear of it
+            return [Outcome(job, None, error) for job in group]
+
+    @staticmethod
+    def _nested(store: SqliteStore, job: Job) -> Outcome:
+        """One member of a group: what it did is undone alone if it may not be."""
+        store.db.execute("savepoint job")
+        try:
+            value = job.work(store)
+        except JournalError as error:
+            store.db.execute("rollback to job")
+            store.db.execute("release job")
+            return Outcome(job, None, error)
+        store.db.execute("release job")
+        return Outcome(job, value, None)
+
+    def _reply(self, outcomes: list[Outcome]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(_settle, outcomes)
+        except RuntimeError:
+            return  # the loop is gone, and with it everyone who waited
+
+    def _fail_stop(self) -> None:
+        """The kernel may have dropped what it could not write: trust nothing until checked."""
+        store, self._writer = self._writer, None
+        if store is not None:
+            try:
+                store.close()
+            except sqlite3.Error:
+                return
+
+    def _reopened(self) -> SqliteStore:
+        store = self._prepared()
+        try:
+            store.check()
+            for session, head in self._acknowledged.items():
+                row = store.row(session)
+                if row is None or row.head < head:
+                    raise StoreDown(
+                        f"session {session} was acknowledged up to {head} and the store has "
+                        f"{row.head if row else 'nothing'}: restore it from a copy"
+                    )
+        except BaseException:
+            store.close()
+            raise
+        self._writer, self.epoch = store, store.epoch
+        return store
+
+    def _checkpoint(self) -> None:
+        try:
+            if self._writer is not None:
+                self._frames = self._writer.checkpoint()
+        except sqlite3.Error:
+            self._fail_stop()
+
+    # --- the port ---------------------------------------------------------------------------------
+
+    async def _write(
+        self, work: Callable[[SqliteStore], T], *, full: bool = True, pages: int = 3
+    ) -> T:
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._jobs.put(Job(work, full, pages, future))
+        return await future
+
+    async def _read(self, work: Callable[[SqliteStore], T]) -> T:
+        try:
+            return await self._loop.run_in_executor(self._readers, work, self._reader)
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+    async def append(self, batch: Batch) -> None:
+        encoded = rows.event_rows(batch)
+        size = sum(len(row[-1]) for row in encoded) + sum(len(b.body) for b in batch.blobs)
+        await self._write(
+            lambda store: store.append(batch, encoded), full=batch.durable, pages=4 + size // PAGE
+        )
+        self._acknowledged.pop(batch.session, None)
+        self._acknowledged[batch.session] = batch.head + len(batch.events)
+        if len(self._acknowledged) > REMEMBERED:
+            del self._acknowledged[next(iter(self._acknowledged))]
+
+    async def claim(
+        self, session: SessionId, owner: str, *, now: Millis, ttl: int, take_over: bool = False
+    ) -> Lease:
+        return await self._write(lambda store: store.claim(session, owner, now, ttl, take_over))
+
+    async def renew(
+        self, owner: str, leases: Sequence[Lease], *, now: Millis, ttl: int
+    ) -> list[SessionId]:
+        return await self._write(lambda store: store.renew(owner, leases, now, ttl), full=False)
+
+    async def release(self, lease: Lease) -> None:
+        row = (lease.session, lease.generation)
+        await self._write(lambda store: store.db.execute(SQL["release"], row), full=False)
+
+    async def owner_dead(self, owner: str) -> bool | None:
+        return process_dead(owner)
+
+    async def settle(self, errand: Errand) -> None:
+        await self._write(lambda store: store.db.execute(SQL["settle"], (errand.id,)))
+
+    async def postpone(self, errand: Errand, *, due: Millis) -> None:
+        await self._write(lambda store: store.db.execute(SQL["postpone"], (due, errand.id)))
+
+    async def quarantine(self, session: SessionId, why: str) -> None:
+        await self._write(lambda store: store.db.execute(SQL["quarantine"], (why, session)))
+
+    async def rebuild_list(self) -> int:
+        return await self._write(SqliteStore.rebuild_list)
+
+    async def read(
+        self, session: SessionId, *, after: Seq = Seq(0), limit: int | None = None
+    ) -> list[Recorded]:
+        return await self._read(lambda store: store.read(session, after, limit))
+
+    async def snapshot(self, session: SessionId) -> Snapshot | None:
+        return await self._read(lambda store: store.snapshot(session))
+
+    async def row(self, session: SessionId) -> Row | None:
+        return await self._read(lambda store: store.row(session))
+
+    async def rows(
+        self, *, limit: int = 100, before: tuple[Millis, SessionId] | None = None
+    ) -> list[Row]:
+        return await self._read(lambda store: store.rows(limit, before))
+
+    async def live(self) -> list[Row]:
+        return await self._read(SqliteStore.live)
+
+    async def find(self, prefix: str) -> list[SessionId]:
+        return await self._read(lambda store: store.find(prefix))
+
+    async def owed(self, session: SessionId | None = None) -> list[Errand]:
+        return await self._read(lambda store: store.owed(session))
+
+    async def blob(self, id: BlobId) -> bytes | None:
+        return await self._read(lambda store: store.blob(id))
+
+
+def _settle(outcomes: list[Outcome]) -> None:
+    for job, value, error in outcomes:
+        if job.future.done():
+            continue  # whoever waited was cancelled; the write stands
+        if error is not None:
+            job.future.set_exception(error)
+        else:
+            job.future.set_result(value)

@@ -1,0 +1,293 @@
+"""SQLite, without threads: what one connection does. sqlite.py puts it on its own thread.
+
+One file, write-ahead log. A write that must survive a power cut is committed with synchronous=FULL,
+streamed text with NORMAL; switching costs 2 us outside a transaction. Checkpoints are our own, after
+the reply, so that the log stays small and nobody waits for it.
+"""
+
+import contextlib
+import os
+import secrets
+import sqlite3
+import stat
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from holdfast.core.events import Event
+from holdfast.core.evolve import rebuild
+from holdfast.core.ids import BlobId, Generation, Millis, Seq, SessionId
+from holdfast.journal import rows
+from holdfast.journal.codec import encode
+from holdfast.journal.queries import load, migrations
+from holdfast.ports import (
+    Batch,
+    Conflict,
+    Damaged,
+    Doubled,
+    Errand,
+    Fenced,
+    Held,
+    Lease,
+    NewerStore,
+    Recorded,
+    Row,
+    Snapshot,
+    StoreDown,
+    StoreFull,
+)
+from holdfast.views.sessions import summary
+
+SQL = load("sqlite")
+PAGE = 16384
+EVER = 1 << 62
+T = TypeVar("T")
+
+
+def check_folder(folder: Path) -> None:
+    """The state folder is the user's alone: it holds everything the agents saw."""
+    if not folder.is_dir():
+        raise StoreDown(f"the state folder {folder} is missing: create it with mode 700")
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & 0o077:
+        raise StoreDown(
+            f"the state folder {folder} is open to others (mode {mode:o}): chmod 700 it"
+        )
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    check_folder(path.parent)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+    db.execute(f"pragma page_size = {PAGE}")
+    db.execute("pragma journal_mode = wal")
+    db.execute("pragma wal_autocheckpoint = 0")
+    db.execute("pragma journal_size_limit = 1048576")
+    db.execute("pragma synchronous = full")
+    db.execute("pragma foreign_keys = off")
+    return db
+
+
+def translate(error: sqlite3.Error) -> Exception:
+    """What a failure means for whoever waits for the write."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith(("SQLITE_FULL",)):
+        return StoreFull(f"no room for the journal: {error}")
+    return StoreDown(f"the journal cannot be used: {error} ({name or type(error).__name__})")
+
+
+class SqliteStore:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.db = connect(path)
+        self.epoch = ""
+        self.full = True  # the current synchronous setting
+
+    def prepare(self) -> None:
+        """Brings the schema up to date, or refuses a store from the future."""
+        steps = migrations("sqlite")
+        if self._version() < steps[-1][0]:
+            with self.transaction(full=True):  # looked at again inside: others may be starting too
+                have = self._version()
+                for number, script in steps:
+                    for statement in script.split(";\n") if number > have else ():
+                        self.db.execute(statement)
+                self.db.execute(f"pragma user_version = {steps[-1][0]}")
+        if self._version() > steps[-1][0]:
+            raise NewerStore(
+                f"{self.path} was written by a later version of Holdfast (schema {self._version()},"
+                f" this one knows {steps[-1][0]}); nothing was changed: use that version"
+            )
+        self.epoch = self._epoch()
+
+    def _version(self) -> int:
+        return int(self.db.execute("pragma user_version").fetchone()[0])
+
+    def _epoch(self) -> str:
+        """A file put back from elsewhere is another history: cursors into it must not match."""
+        info = self.path.stat()
+        place = f"{info.st_dev}:{info.st_ino}"
+        known: dict[str, str] = dict(self.db.execute("select key, value from meta"))
+        if known.get("place") != place:
+            known = {"place": place, "epoch": secrets.token_hex(6)}
+            with self.transaction(full=True):
+                self.db.executemany(
+                    "insert into meta values (?, ?) on conflict do update set value = excluded.value",
+                    known.items(),
+                )
+        return known["epoch"]
+
+    # --- writing: inside a transaction that the caller opened ---------------------------------
+
+    @contextlib.contextmanager
+    def transaction(self, *, full: bool) -> Any:
+        if full != self.full:
+            self.db.execute(f"pragma synchronous = {'full' if full else 'normal'}")
+            self.full = full
+        self.db.execute("begin immediate")
+        try:
+            yield
+            self.db.execute("commit")
+        except BaseException:
+            if self.db.in_transaction:
+                self.db.execute("rollback")
+            raise
+
+    def append(self, batch: Batch, events: list[rows.EventRow]) -> None:
+        number = self._fence(batch)
+        high = number << 32
+        try:
+            self.db.executemany(SQL["append_event"], [(high | seq, *rest) for seq, *rest in events])
+        except sqlite3.IntegrityError as error:
+            raise self._doubled(batch, number) from error
+        if batch.errands:
+            self._owe(batch.errands, number)
+        for id in batch.settled:
+            self.db.execute(SQL["settle"], (id,))
+        for blob in batch.blobs:
+            self.db.execute(SQL["put_blob"], (blob.id, len(blob.body), rows.pack(blob.body)))
+        if batch.snapshot is not None:
+            body = rows.to_json(batch.snapshot)
+            self.db.execute(
+                SQL["put_snapshot"], (number, batch.snapshot.seq, rows.SNAPSHOT_VERSION, body)
+            )
+
+    def _fence(self, batch: Batch) -> int:
+        seen = batch.summary
+        found = self.db.execute(
+            SQL["fence"],
+            {
+                "new_head": batch.head + len(batch.events),
+                "at": batch.at,
+                "live": seen.live if seen is not None else None,
+                "summary": rows.to_json(seen) if seen is not None else None,
+                "release": batch.release,
+                "id": batch.session,
+                "generation": batch.generation,
+                "head": batch.head,
+            },
+        ).fetchone()
+        if found is None:
+            raise self._fenced(batch)
+        return int(found[0])
+
+    def _fenced(self, batch: Batch) -> Exception:
+        found = self.db.execute(SQL["why_fenced"], (batch.session,)).fetchone()
+        if found is None:
+            return Fenced(f"there is no session {batch.session}")
+        head, generation, _ = found
+        if generation != batch.generation:
+            return Fenced(
+                f"session {batch.session} has another owner now "
+                f"(generation {generation}, ours was {batch.generation})"
+            )
+        return Conflict(f"session {batch.session} is at {head}, not at {batch.head}")
+
+    def _doubled(self, batch: Batch, number: int) -> Exception:
+        for identity in batch.identities:
+            if identity is not None and self.has(batch.session, identity):
+                return Doubled(batch.session, identity)
+        return Conflict(f"session {batch.session}: an event after {batch.head} exists already")
+
+    def _owe(self, errands: Sequence[Errand], number: int) -> None:
+        for errand in errands:
+            _, seq, n = errand.id.rsplit("/", 2)
+            row = (errand.id, number, int(seq), int(n), *encode(errand.effect), errand.due)
+            self.db.execute(SQL["append_errand"], row)
+
+    def claim(self, session: SessionId, owner: str, now: int, ttl: int, take_over: bool) -> Lease:
+        self.db.execute(SQL["create"], (session, now, now))
+        no, head, generation, holder, until, why = self.db.execute(
+            SQL["lease"], (session,)
+        ).fetchone()
+        if why:
+            raise Damaged(session, head, f"quarantined: {why}")
+        if until > now and holder != owner and not take_over:
+            raise Held(session, holder, Millis(until))
+        self.db.execute(SQL["claim"], (owner, now + ttl, no, generation))
+        return Lease(session=session, generation=Generation(generation + 1), head=Seq(head))
+
+    def renew(self, owner: str, leases: Sequence[Lease], now: int, ttl: int) -> list[SessionId]:
+        lost = []
+        for lease in leases:
+            row = (now + ttl, lease.session, lease.generation, owner)
+            if self.db.execute(SQL["renew"], row).rowcount != 1:
+                lost.append(lease.session)
+        return lost
+
+    def rebuild_list(self) -> int:
+        found = self.db.execute(SQL["all_sessions"]).fetchall()
+        for number, id in found:
+            try:
+                events: list[Event] = [r.event for r in self.read(id, 0, None)]
+            except Damaged as error:
+                self.db.execute(SQL["quarantine"], (str(error), id))
+                continue
+            seen = summary(rebuild(id, events))
+            self.db.execute(SQL["put_summary"], (rows.to_json(seen), seen.live, number))
+        return len(found)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def has(self, session: SessionId, identity: str) -> bool:
+        number = self.db.execute(SQL["number"], (session,)).fetchone()
+        return number is not None and bool(
+            self.db.execute(
+                "select 1 from event where key >> 32 = ? and identity = ?", (number[0], identity)
+            ).fetchone()
+        )
+
+    def read(self, session: SessionId, after: int, limit: int | None) -> list[Recorded]:
+        number = self.db.execute(SQL["number"], (session,)).fetchone()
+        if number is None:
+            return []
+        high, head = number[0] << 32, number[1]
+        found = self.db.execute(
+            SQL["read"], (high | after, high | head, -1 if limit is None else limit)
+        ).fetchall()
+        if limit is None and len(found) != max(head - after, 0):
+            rows.recorded(session, after, found)  # names the gap, if it is one
+            raise Damaged(session, after + len(found) + 1, f"missing; the head is {head}")
+        return rows.recorded(session, after, found)
+
+    def snapshot(self, session: SessionId) -> Snapshot | None:
+        return rows.snapshot(self.db.execute(SQL["snapshot"], (session,)).fetchone())
+
+    def row(self, session: SessionId) -> Row | None:
+        found = self.db.execute(SQL["row"], (session,)).fetchone()
+        return rows.list_row(found) if found else None
+
+    def rows(self, limit: int, before: tuple[int, str] | None) -> list[Row]:
+        at, id = before or (EVER, "")
+        return [rows.list_row(r) for r in self.db.execute(SQL["rows"], (at, id, limit))]
+
+    def live(self) -> list[Row]:
+        return [rows.list_row(r) for r in self.db.execute(SQL["live"])]
+
+    def find(self, prefix: str) -> list[SessionId]:
+        found = self.db.execute(SQL["find"], (prefix, prefix + "\U0010ffff"))
+        return [SessionId(id) for (id,) in found]
+
+    def owed(self, session: SessionId | None) -> list[Errand]:
+        if session is None:
+            return [rows.errand(r) for r in self.db.execute(SQL["owed"])]
+        return [rows.errand(r) for r in self.db.execute(SQL["owed_by"], (session,))]
+
+    def blob(self, id: BlobId) -> bytes | None:
+        found = self.db.execute(SQL["blob"], (id,)).fetchone()
+        return rows.unpack(found[0]) if found else None
+
+    def checkpoint(self) -> int:
+        """Moves the log into the file. Returns the frames that are still only in the log."""
+        _, log, done = self.db.execute("pragma wal_checkpoint(passive)").fetchone()
+        return int(log - done)
+
+    def check(self) -> None:
+        """After trouble with the disk: is what is there still whole?"""
+        answer = self.db.execute("pragma quick_check(1)").fetchone()[0]
+        if answer != "ok":
+            raise StoreDown(f"{self.path} is damaged: {answer}")
+
+    def close(self) -> None:
+        self.db.close()

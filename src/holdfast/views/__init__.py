@@ -1,0 +1,1 @@
+"""Events and sessions to what people see. Pure; folded once, here, for the cli and the page."""

@@ -149,10 +149,11 @@ class Journal(Protocol):
     async def close(self) -> None: ...
 
     async def claim(
-        self, session: SessionId, owner: str, *, now: Millis, ttl: int, take_over: bool = False
+        self, session: SessionId, owner: str, *, now: Millis, ttl: int, dead: str = ""
     ) -> Lease:
         """Become the one writer, with a new generation; creates the session's row. `Held` if
-        another owner's lease runs, unless the caller knows it dead (`take_over`)."""
+        another owner's lease runs, unless it is `dead`'s: the name of an owner known to be dead.
+        (The name, not a flag: whoever took over in the meantime must not be displaced.)"""
 
     async def renew(
         self, owner: str, leases: Sequence[Lease], *, now: Millis, ttl: int

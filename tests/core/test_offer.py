@@ -134,8 +134,8 @@ CANCELLING = Run(number=RunNumber(1), cause=Cause.PROMPT, limits=Limits(), cance
 MAX_AGE = 25 * 60 * 1000
 
 
-def waiting(stop=INTERRUPTED, **changes):
-    given = {"state": WAITING, "workspace": PLACE, "stop": stop, "last_stop": stop, "runs": 1}
+def waiting(last=INTERRUPTED, **changes):
+    given = {"state": WAITING, "workspace": PLACE, "stop": last, "last_stop": last, "runs": 1}
     return Session(id=ID, **given | changes)
 
 

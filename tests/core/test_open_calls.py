@@ -102,9 +102,10 @@ def test_a_decision_that_was_not_used_up_needs_no_second_one(effect):
 
 
 def test_a_decision_is_good_for_one_more_run_only():
+    expected = [UNKNOWN_CALL]
     left = session(opened(E.UNSAFE, CallStatus.INTENDED, attempt=2, decided=1))
 
-    assert [UNKNOWN_CALL] == close_calls(left, probes={})
+    assert expected == close_calls(left, probes={})
 
 
 def test_a_policys_decision_carries_its_name():
@@ -117,11 +118,12 @@ def test_a_policys_decision_carries_its_name():
 @pytest.mark.parametrize("effect", EffectClass)
 @pytest.mark.parametrize("status", [CallStatus.INTENDED, CallStatus.PENDING])
 def test_a_foreign_agents_call_is_never_run_again_by_us(effect, status):
+    expected = [UNKNOWN_CALL]
     left = session(opened(effect, status, attempt=1))
 
     actual = close_calls(left, probes={C: P.NOT_DONE}, rerun=frozenset({C}), can_rerun=False)
 
-    assert [UNKNOWN_CALL] == actual
+    assert expected == actual
 
 
 def test_calls_are_settled_in_the_order_they_were_asked_for():

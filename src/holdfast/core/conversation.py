@@ -32,9 +32,14 @@ class Conversation:
         self._begun: dict[CallId, int] = {}
 
     def add(self, event: e.Event) -> None:
-        handle = self._handlers.get(type(event))
-        if handle is not None:  # most events are not said to anyone
-            handle(self, event)
+        self.extend((event,))
+
+    def extend(self, events: Iterable[e.Event]) -> None:
+        handlers = self._handlers
+        for event in events:
+            handle = handlers.get(type(event))
+            if handle is not None:  # most kinds of events are not said to anyone
+                handle(self, event)
 
     def messages(self) -> list[Message]:
         """All of them, for people: `kept_from` and `message_count` are places in this list."""
@@ -51,7 +56,7 @@ class Conversation:
         messages = self.messages()
         after = [*messages[1:], None]
         return [
-            m for m, following in zip(messages, after, strict=True) if not _quoted(m, following)
+            m for m, following in zip(messages, after, strict=False) if not _quoted(m, following)
         ]
 
     def cut_at(self, index: int) -> int:
@@ -103,7 +108,7 @@ class Conversation:
         known = self._rounds.get(event.round)
         if known is None:
             last = self._turns[-1] if self._turns else None
-            if isinstance(last, Turn) and last.round in self._begun_rounds:
+            if isinstance(last, Turn) and not last.finished and last.round in self._begun_rounds:
                 last.end()
             self._turn(event.round, event.attempt)
         elif known.finished is None and event.attempt > known.attempt:
@@ -145,16 +150,16 @@ class Conversation:
         self._begun[event.call] = event.attempt
 
     def _finish_call(self, event: e.CallFinished) -> None:
-        self._settle(event.call, Settled(event.attempt, event))
+        self._settle(event.call, (event.attempt, event))
 
     def _close_call(self, event: e.CallClosed) -> None:
-        self._settle(event.call, Settled(self._begun.get(event.call, 0), event))
+        self._settle(event.call, (self._begun.get(event.call, 0), event))
 
     def _settle(self, call: CallId, settled: Settled) -> None:
         owner = self._owners.get(call)
         if owner is not None:
             owner.settle(call, settled)
-        elif call not in self._early or self._early[call].attempt < settled.attempt:
+        elif call not in self._early or self._early[call][0] < settled[0]:
             self._early[call] = settled
 
     # --- compaction and rewind ----------------------------------------------------------------
@@ -217,8 +222,7 @@ class Conversation:
 
 def build(events: Iterable[e.Event]) -> Conversation:
     conversation = Conversation()
-    for event in events:
-        conversation.add(event)
+    conversation.extend(events)
     return conversation
 
 

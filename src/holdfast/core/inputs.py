@@ -221,10 +221,11 @@ Reportable = (
 
 
 class Heard(Value):
-    """An adapter tells what happened, in order. `launch` None: not an agent's news."""
+    """An adapter tells what happened. `launch` None: not an agent's news."""
 
     events: tuple[Reportable, ...]
     launch: LaunchNumber | None = None
+    n: int = 0  # from 1, its place in what this launch says; 0: delivered in order anyway
 
 
 class AgentStarted(Value):

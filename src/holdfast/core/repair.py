@@ -37,6 +37,7 @@ from holdfast.core.validate import (
     is_object,
     takes_back,
     torn,
+    validate,
 )
 from holdfast.core.value import replace
 
@@ -46,6 +47,8 @@ RAW_KEPT = 500  # characters of arguments that no reader takes, quoted in the re
 
 
 def repair(messages: Sequence[Message], *, rules: Rules) -> tuple[list[Message], list[str]]:
+    if not validate(messages, rules=rules):
+        return list(messages), []
     notes: list[str] = []
     paired = pair(messages, notes)
     named = rename(paired, notes)

@@ -65,14 +65,8 @@ class Pieces:
         return self.chunks[0] if self.chunks else ""
 
 
-class Settled:
-    """A call's result, and the attempt it is the result of. 0: the call was never begun."""
-
-    __slots__ = ("attempt", "event")
-
-    def __init__(self, attempt: int, event: CallFinished | CallClosed) -> None:
-        self.attempt = attempt
-        self.event = event
+# A call's result, and the attempt it is the result of. 0: the call was never begun.
+Settled = tuple[int, CallFinished | CallClosed]
 
 
 class Turn:
@@ -133,7 +127,7 @@ class Turn:
 
     def settle(self, call: CallId, settled: Settled) -> None:
         earlier = self.results.get(call)
-        if earlier is not None and earlier.attempt >= settled.attempt:
+        if earlier is not None and earlier[0] >= settled[0]:
             return
         self.results[call] = settled
         self.unanswered -= earlier is None
@@ -164,27 +158,32 @@ class Turn:
         self._messages = None
 
     def _pairs(self) -> list[Message]:
-        by_segment: dict[int, list[tuple[Place, Part]]] = {}
-        for placed in sorted(self._parts(), key=_place):
-            by_segment.setdefault(placed[0][0], []).append(placed)
-        messages: list[Message] = []
-        for segment, placed_parts in by_segment.items():
-            parts = tuple([part for _, part in placed_parts])
-            calls = [part for part in parts if isinstance(part, CallPart)]
-            cut_off = self.finished is None and not self.over and segment == self.segment
-            messages.append(
-                AssistantMessage(
-                    round=self.round,
-                    parts=parts,
-                    model=self.finished.model if self.finished else "",
-                    provider=self.finished.provider if self.finished else "",
-                    partial=cut_off and not calls,
-                )
-            )
-            results = tuple([self._result(call) for call in calls if call.id in self.results])
-            if results:
-                messages.append(ResultsMessage(results=results))
-        return messages
+        placed = self._parts()
+        if len(placed) > 1:
+            placed.sort(key=_place)
+        if not self.segment:
+            return self._pair([part for _, part in placed], last=True) if placed else []
+        by_segment: dict[int, list[Part]] = {}
+        for place, part in placed:
+            by_segment.setdefault(place[0], []).append(part)
+        return [
+            message
+            for segment, parts in by_segment.items()
+            for message in self._pair(parts, last=segment == self.segment)
+        ]
+
+    def _pair(self, parts: list[Part], *, last: bool) -> list[Message]:
+        finished = self.finished
+        calls = [part for part in parts if isinstance(part, CallPart)]
+        response = AssistantMessage(
+            round=self.round,
+            parts=tuple(parts),
+            model=finished.model if finished else "",
+            provider=finished.provider if finished else "",
+            partial=finished is None and not self.over and last and not calls,
+        )
+        results = [self._result(call) for call in calls if call.id in self.results]
+        return [response, ResultsMessage(results=tuple(results))] if results else [response]
 
     def _parts(self) -> list[tuple[Place, Part]]:
         parts: list[tuple[Place, Part]] = []
@@ -203,17 +202,16 @@ class Turn:
         return parts
 
     def _result(self, part: CallPart) -> Result:
-        match self.results[part.id].event:
-            case CallFinished() as event:
-                return Result(
-                    call=part.id,
-                    name=part.name,
-                    output=event.output,
-                    failed=event.failed,
-                    blob=event.blob,
-                )
-            case CallClosed() as event:
-                return closed(call=part.id, name=part.name, how=event.how, output=event.output)
+        event = self.results[part.id][1]
+        if isinstance(event, CallClosed):
+            return closed(call=part.id, name=part.name, how=event.how, output=event.output)
+        return Result(
+            call=part.id,
+            name=part.name,
+            output=event.output,
+            failed=event.failed,
+            blob=event.blob,
+        )
 
 
 def _place(placed: tuple[Place, Part]) -> Place:

@@ -74,8 +74,10 @@ class Problem(Value):
 def validate(messages: Sequence[Message], *, rules: Rules) -> list[Problem]:
     found = [*_ends(messages), *_pairs(messages), *_size(messages, rules)]
     for index, message in enumerate(messages):
-        found += [Problem(fault=f, index=index, text=t) for f, t in _message(message, rules)]
-    return sorted(found, key=lambda problem: problem.index)
+        faults: Faults = []
+        _look_at(message, rules, faults)
+        found += [Problem(fault=fault, index=index, text=text) for fault, text in faults]
+    return sorted(found, key=lambda problem: problem.index) if found else found
 
 
 # --- the tests that repair.py shares -----------------------------------------------------------
@@ -162,7 +164,7 @@ def _pairs(messages: Sequence[Message]) -> Iterator[Problem]:
     for index, message in enumerate([*messages, None]):
         results = message.results if isinstance(message, ResultsMessage) else ()
         answered = [(result.call, result.name) for result in results]
-        if asked != answered and sorted(asked) != sorted(answered):
+        if asked != answered and sorted(asked) != sorted(answered):  # their order is free
             text = f"calls {asked} are followed by results of {answered}"
             yield Problem(fault=Fault.PAIRS, index=index, text=text)
         calls = message.calls if isinstance(message, AssistantMessage) else ()
@@ -187,64 +189,64 @@ def _size(messages: Sequence[Message], rules: Rules) -> Iterator[Problem]:
             return
 
 
-def _message(message: Message, rules: Rules) -> Iterator[tuple[Fault, str]]:
+Faults = list[tuple[Fault, str]]
+
+
+def _look_at(message: Message, rules: Rules, faults: Faults) -> None:
     match message:
         case UserMessage():
             given = [text for text in (message.briefing, message.text) if text is not None]
             if not given or any(map(blank, given)):
-                yield Fault.BLANK, "a user's turn says nothing"
+                faults.append((Fault.BLANK, "a user's turn says nothing"))
             for text in given:
-                yield from _text(text, rules)
+                _text(text, rules, faults)
         case AssistantMessage():
             if not message.parts or isinstance(message.parts[-1], ThinkingPart):
-                yield Fault.BLANK, "a response ends without text or call"
+                faults.append((Fault.BLANK, "a response ends without text or call"))
             for part in message.parts:
-                yield from _part(part, message, rules)
+                _part(part, message, rules, faults)
         case ResultsMessage():
             if not message.results:
-                yield Fault.BLANK, "no results"
+                faults.append((Fault.BLANK, "no results"))
             for result in message.results:
-                yield from _name(result.call)
-                yield from _name(result.name)
-                yield from _text(result.output, rules)
+                _name(result.call, faults)
+                _name(result.name, faults)
+                _text(result.output, rules, faults)
         case _:
             assert_never(message)
 
 
-def _part(part: Part, message: AssistantMessage, rules: Rules) -> Iterator[tuple[Fault, str]]:
+def _part(part: Part, message: AssistantMessage, rules: Rules, faults: Faults) -> None:
     match part:
         case TextPart():
             if blank(part.text):
-                yield Fault.BLANK, "a text says nothing"
-            yield from _text(part.text, rules)
+                faults.append((Fault.BLANK, "a text says nothing"))
+            _text(part.text, rules, faults)
         case ThinkingPart():
             if not takes_back(part, message, rules):
-                yield Fault.THINKING, "thinking that this provider does not take back"
-            yield from _text(part.text, rules)
+                faults.append((Fault.THINKING, "thinking that this provider does not take back"))
+            _text(part.text, rules, faults)
         case CallPart():
-            yield from _name(part.id)
-            yield from _name(part.name)
+            _name(part.id, faults)
+            _name(part.name, faults)
             if not is_object(part.arguments):
-                yield Fault.ARGUMENTS, f"the arguments of call {part.id} are not a JSON object"
+                faults.append((Fault.ARGUMENTS, f"of call {part.id!a}: not a JSON object"))
         case _:
             assert_never(part)
-    if (
-        part.signature is not None
-        and not isinstance(part, ThinkingPart)
-        and foreign(message, rules)
-    ):
-        yield Fault.THINKING, "a signature of another provider or model"
-    if part.signature is not None and torn(part.signature):
-        yield Fault.LETTERS, "a signature has half a character"
+    if part.signature is not None:
+        if foreign(message, rules):
+            faults.append((Fault.THINKING, "a signature of another provider or model"))
+        if torn(part.signature):
+            faults.append((Fault.LETTERS, "a signature has half a character"))
 
 
-def _text(text: str, rules: Rules) -> Iterator[tuple[Fault, str]]:
+def _text(text: str, rules: Rules, faults: Faults) -> None:
     if torn(text):
-        yield Fault.LETTERS, "a text has half a character"
+        faults.append((Fault.LETTERS, "a text has half a character"))
     if len(text) > rules.longest:
-        yield Fault.SIZE, f"a text of {len(text)} characters"
+        faults.append((Fault.SIZE, f"a text of {len(text)} characters"))
 
 
-def _name(name: str) -> Iterator[tuple[Fault, str]]:
+def _name(name: str, faults: Faults) -> None:
     if not well_named(name):
-        yield Fault.LETTERS, f"not a name that every provider takes: {name[:80]!a}"
+        faults.append((Fault.LETTERS, f"not a name that every provider takes: {name[:80]!a}"))

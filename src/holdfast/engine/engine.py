@@ -22,6 +22,7 @@ from holdfast.core.resume import Probe
 from holdfast.core.session import CallStatus, EffectClass, Session
 from holdfast.core.truth import NoTruth, Truth
 from holdfast.engine.feed import Feed
+from holdfast.engine.inbox import Inbox
 from holdfast.engine.intake import claim_check, scrub
 from holdfast.ports import (
     Agents,
@@ -31,6 +32,7 @@ from holdfast.ports import (
     Doubled,
     Errand,
     Fenced,
+    Held,
     Journal,
     JournalError,
     Lease,
@@ -63,6 +65,7 @@ class Live:
         self.summary: Summary | None = None
         self.snapshot = 0
         self.owed: list[Errand] = []
+        self.inbox = Inbox()
 
 
 class Engine:
@@ -82,12 +85,14 @@ class Engine:
         self.on_owed: Callable[[SessionId], None] = _nobody  # the outbox listens here
         self.on_trouble: Callable[[SessionId], None] = _nobody  # so does whoever mends a store
 
-    async def submit(self, id: SessionId, given: i.Input, *, take_over: bool = False) -> Outcome:
+    async def submit(self, id: SessionId, given: i.Input) -> Outcome:
         live = self.sessions.setdefault(id, Live(id))
+        if isinstance(given, i.Heard) and given.n and not await live.inbox.turn(given):
+            return Outcome(live.session, ())  # said before
         async with live.lock:
             for attempt in range(1, TRIES + 1):
                 try:
-                    return await self._step(live, given, take_over=take_over)
+                    return await self._step(live, given)
                 except Doubled as doubled:
                     return Outcome(live.session, (), doubled.identity)
                 except Conflict:
@@ -113,8 +118,8 @@ class Engine:
                 await self._load(live)
             return live.session
 
-    async def _step(self, live: Live, given: i.Input, *, take_over: bool) -> Outcome:
-        await self._own(live, take_over=take_over)
+    async def _step(self, live: Live, given: i.Input) -> Outcome:
+        await self._own(live)
         facts = await self._facts(live.session, given)
         try:
             events = decide(live.session, given, facts)
@@ -135,7 +140,8 @@ class Engine:
         due = after.seq - live.snapshot >= SNAPSHOT_EVERY or (before.run and not after.run)
         idle = not (seen.live or errands or live.owed)
         lease = live.lease
-        assert lease is not None
+        if lease is None:
+            raise AssertionError("nobody writes without the lease")
         await self.journal.append(
             Batch(
                 session=after.id,
@@ -163,11 +169,11 @@ class Engine:
 
     # --- memory and ownership -------------------------------------------------------------------
 
-    async def own(self, id: SessionId, *, take_over: bool = False) -> None:
+    async def own(self, id: SessionId) -> None:
         """Hold the lease without writing: its debts are about to be paid."""
         live = self.sessions.setdefault(id, Live(id))
         async with live.lock:
-            await self._own(live, take_over=take_over)
+            await self._own(live)
 
     async def relax(self, id: SessionId) -> None:
         """Its debts are paid: give the lease back if there is nothing else to look after."""
@@ -176,15 +182,31 @@ class Engine:
             async with live.lock:
                 await self._let_go(live)
 
-    async def _own(self, live: Live, *, take_over: bool) -> None:
+    async def _own(self, live: Live) -> None:
+        """A lease that is new to us means that whoever had it is gone. What was going on then was
+        cut off, and that is written down before anything else (SPEC D1)."""
         if live.lease is not None:
             return
-        id, now = live.session.id, self.clock.now()
-        live.lease = await self.journal.claim(
-            id, self.owner, now=now, ttl=LEASE, take_over=take_over
-        )
+        live.lease = await self._claim(live.session.id)
         if not live.loaded or live.session.seq != live.lease.head:
             await self._load(live)
+        if live.summary is not None and live.summary.live:
+            alive = await self.agents.alive(live.session)
+            facts = await self._facts(live.session, i.OwnerLost())
+            await self._write(
+                live, decide(live.session, i.OwnerLost(alive=alive), facts), facts.now
+            )
+
+    async def _claim(self, id: SessionId) -> Lease:
+        """A living owner is never displaced; a dead one need not be waited for."""
+        now = self.clock.now()
+        try:
+            return await self.journal.claim(id, self.owner, now=now, ttl=LEASE)
+        except Held as held:
+            if await self.journal.owner_dead(held.owner) is not True:
+                raise
+            dead = held.owner
+        return await self.journal.claim(id, self.owner, now=now, ttl=LEASE, dead=dead)
 
     async def _let_go(self, live: Live) -> None:
         """Nothing was written and there is nothing to look after: give the lease back."""

@@ -45,9 +45,7 @@ class Outbox:
 
     def wake(self, id: SessionId) -> None:
         if id not in self._workers:
-            task = asyncio.create_task(self._pay(id))
-            self._workers[id] = task
-            task.add_done_callback(lambda _: self._workers.pop(id, None))
+            self._workers[id] = asyncio.create_task(self._pay(id))
 
     async def idle(self) -> None:
         """Returns when nothing is being paid: for tests and for going down in order."""
@@ -55,16 +53,20 @@ class Outbox:
             await asyncio.wait(self._workers.values())
 
     async def _pay(self, id: SessionId) -> None:
-        live = self._engine.sessions[id]
-        while live.owed:
-            errand = live.owed[0]
-            if isinstance(errand.effect, WakeSession):
-                self._remember(errand)
+        """Nothing may be waited for between the last look and going home: a debt that comes in
+        between would find a worker that no longer looks."""
+        try:
+            while (live := self._engine.sessions.get(id)) is not None and live.owed:
+                errand = live.owed[0]
+                if isinstance(errand.effect, WakeSession):
+                    self._remember(errand)
+                elif not await self._pay_one(errand):
+                    continue
                 live.owed.remove(errand)
-                continue
-            if await self._pay_one(errand):
-                live.owed.remove(errand)
-        await self._engine.relax(id)
+                if not live.owed:
+                    await self._engine.relax(id)
+        finally:
+            del self._workers[id]
 
     async def _pay_one(self, errand: Errand) -> bool:
         session = await self._engine.session(errand.session)

@@ -36,13 +36,8 @@ async def recover(engine: Engine, outbox: Outbox) -> Found:
 
 
 async def _one(engine: Engine, row: Row, found: Found) -> None:
-    if not await _free(engine, row):
-        found.held.append(row.session)
-        return
     try:
-        session = await engine.session(row.session)
-        alive = await engine.agents.alive(session)
-        await engine.submit(row.session, OwnerLost(alive=alive), take_over=True)
+        await engine.own(row.session)
         found.recovered.append(row.session)
     except Held:
         found.held.append(row.session)
@@ -52,20 +47,12 @@ async def _one(engine: Engine, row: Row, found: Found) -> None:
         found.quarantined.append(row.session)
 
 
-async def _free(engine: Engine, row: Row) -> bool:
-    if row.owner in ("", engine.owner) or row.lease_until <= engine.clock.now():
-        return True
-    return await engine.journal.owner_dead(row.owner) is True
-
-
 async def _settle_debts(engine: Engine, outbox: Outbox, id: SessionId, found: Found) -> None:
-    row = await engine.journal.row(id)
-    if row is None or not await _free(engine, row):
-        found.held.append(id)
-        return
     try:
-        await engine.own(id, take_over=True)
+        await engine.own(id)
         outbox.wake(id)
+    except Held:
+        found.held.append(id)
     except Damaged as error:
         await engine.journal.quarantine(id, str(error))
         found.quarantined.append(id)

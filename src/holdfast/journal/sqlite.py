@@ -185,9 +185,9 @@ class SqliteJournal:
             del self._acknowledged[next(iter(self._acknowledged))]
 
     async def claim(
-        self, session: SessionId, owner: str, *, now: Millis, ttl: int, take_over: bool = False
+        self, session: SessionId, owner: str, *, now: Millis, ttl: int, dead: str = ""
     ) -> Lease:
-        return await self._write(lambda store: store.claim(session, owner, now, ttl, take_over))
+        return await self._write(lambda store: store.claim(session, owner, now, ttl, dead))
 
     async def renew(
         self, owner: str, leases: Sequence[Lease], *, now: Millis, ttl: int

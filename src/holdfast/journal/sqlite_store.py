@@ -196,14 +196,14 @@ class SqliteStore:
             row = (errand.id, number, int(seq), int(n), *encode(errand.effect), errand.due)
             self.db.execute(SQL["append_errand"], row)
 
-    def claim(self, session: SessionId, owner: str, now: int, ttl: int, take_over: bool) -> Lease:
+    def claim(self, session: SessionId, owner: str, now: int, ttl: int, dead: str) -> Lease:
         self.db.execute(SQL["create"], (session, now, now))
         no, head, generation, holder, until, why = self.db.execute(
             SQL["lease"], (session,)
         ).fetchone()
         if why:
             raise Damaged(session, head, f"quarantined: {why}")
-        if until > now and holder != owner and not take_over:
+        if until > now and holder not in (owner, dead):
             raise Held(session, holder, Millis(until))
         self.db.execute(SQL["claim"], (owner, now + ttl, no, generation))
         return Lease(session=session, generation=Generation(generation + 1), head=Seq(head))

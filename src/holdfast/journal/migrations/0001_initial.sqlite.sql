@@ -15,7 +15,7 @@ create table session (
     updated_at  integer not null,
     live        integer not null default 0,
     quarantined text not null default '',
-    summary     blob not null default '{}'
+    summary     blob not null default x'7b7d'
 ) strict;
 create index session_updated on session (updated_at desc, id desc);
 create index session_live on session (no) where live = 1;

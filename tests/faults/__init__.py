@@ -1,0 +1,1 @@
+"""The proof: processes are killed for real, and the promises are checked on what is left."""

@@ -16,6 +16,8 @@ import time
 # Before every other import, so that nothing Holdfast needs is imported for free.
 STARTED_CPU = time.process_time()
 
+import json
+import sqlite3
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,41 +26,97 @@ if TYPE_CHECKING:
     from bench.workload import Message
 
 FOLDED_EVENTS = 200_000
+SESSION = "0123456789ab"
 
 
 class Ours:
-    """One session in one store."""
+    """One session in one store, driven through the whole engine: decide, fold, journal.
+
+    An assistant's message is a round with one call; the answer to the call is the next message.
+    """
 
     async def open(self, folder: Path) -> None:
         """Make a new store in the folder, with one session ready."""
-        raise NotImplementedError("bench.ours is not connected to the journal yet")
+        from bench.driver import opened
+
+        folder.chmod(0o700)
+        self._folder = folder
+        self._engine, self._journal = await opened(folder / "journal.db")
 
     async def step(self, message: Message) -> None:
         """Durable (FULL) when it returns."""
-        raise NotImplementedError
+        from bench.driver import say_result, say_round
+
+        if message.role == "assistant":
+            await say_result(self._engine, message.index, message.text)
+        else:
+            await say_round(self._engine, message.index, message.text)
 
     def bytes_on_disk(self) -> int:
         """Database and WAL, live."""
-        raise NotImplementedError
+        return sum(p.stat().st_size for p in self._folder.glob("journal.db*") if "shm" not in p.name)
 
     async def close(self) -> None:
         """Leave the folder as a clean stop leaves it."""
-        raise NotImplementedError
+        await self._journal.close()
 
 
 def load(folder: Path) -> dict[str, float]:
-    """Keys: import_cpu, load_wall, load_cpu, messages."""
-    raise NotImplementedError("bench.ours load is not written yet")
+    """Everything that the next model call needs: the session and the conversation, validated."""
+    from holdfast.core.conversation import Conversation
+    from holdfast.core.evolve import fold
+    from holdfast.core.repair import repair
+    from holdfast.core.session import Session
+    from holdfast.core.validate import Rules
+    from holdfast.journal.sqlite_store import SqliteStore
+
+    imported = time.process_time()
+    started, cpu = time.perf_counter(), time.process_time()
+    store = SqliteStore(folder / "journal.db")
+    copy = store.snapshot(SESSION)
+    events = [r.event for r in store.read(SESSION, 0, None)]
+    session = copy.session if copy else Session(id=SESSION)
+    session = fold(session, events[session.seq :])
+    conversation = Conversation()
+    for event in events:
+        conversation.add(event)
+    messages, _ = repair(conversation.to_send(), rules=Rules(provider="anthropic"))
+    return {
+        "import_cpu": imported - STARTED_CPU,
+        "load_wall": time.perf_counter() - started,
+        "load_cpu": time.process_time() - cpu,
+        "messages": len(messages) - 1,  # the prompt that began the run is not one of the counted
+    }
 
 
 def raw(folder: Path) -> dict[str, float]:
-    """The yardstick for `load`; the same keys."""
-    raise NotImplementedError("bench.ours raw is not written yet")
+    """The yardstick for `load`: the same rows, parsed and not understood."""
+    imported = time.process_time()
+    started, cpu = time.perf_counter(), time.process_time()
+    db = sqlite3.connect(folder / "journal.db")
+    rows = db.execute("select key, at, tag, version, body from event order by key").fetchall()
+    bodies = [json.loads(row[4]) for row in rows]
+    texts = sum(1 for b in bodies if "output" in b or "text" in b and "offset" not in b)
+    return {
+        "import_cpu": imported - STARTED_CPU,
+        "load_wall": time.perf_counter() - started,
+        "load_cpu": time.process_time() - cpu,
+        "messages": texts - 2,  # the prompt is there twice: accepted, and in its run
+    }
 
 
 def fold() -> dict[str, float]:
-    """Keys: events, wall, cpu."""
-    raise NotImplementedError("bench.ours fold is not written yet")
+    """A long session's events, decoded already, to the session they add up to."""
+    from bench.driver import a_run
+    from holdfast.core.evolve import rebuild
+
+    events = a_run(FOLDED_EVENTS)
+    started, cpu = time.perf_counter(), time.process_time()
+    session = rebuild(SESSION, events)
+    wall, used = time.perf_counter() - started, time.process_time() - cpu
+    if session.seq != FOLDED_EVENTS:
+        raise AssertionError(session.seq)
+    return {"events": len(events), "wall": wall, "cpu": used}
 
 
 def main() -> None:

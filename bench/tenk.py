@@ -15,13 +15,81 @@ LIVE = 200
 
 
 def build(folder: Path) -> dict[str, float]:
-    """Keys: sessions, live."""
-    raise NotImplementedError("bench.tenk build is not written yet")
+    """Keys: sessions, live. Written by the journal itself, many sessions to a transaction."""
+    from bench.driver import a_run, a_stop
+    from holdfast.core.evolve import rebuild
+    from holdfast.core.ids import SessionId
+    from holdfast.journal import rows
+    from holdfast.journal.sqlite_store import SqliteStore
+    from holdfast.ports import Batch
+    from holdfast.views.sessions import summary
+
+    folder.chmod(0o700)
+    store = SqliteStore(folder / "journal.db")
+    store.prepare()
+    cut_off = tuple(a_run(EVENTS_EACH))
+    ended = (*a_run(EVENTS_EACH - 2), *a_stop())
+    for first in range(0, SESSIONS, 500):
+        with store.transaction(full=False):
+            for n in range(first, min(first + 500, SESSIONS)):
+                id = SessionId(f"{n:012x}")
+                events = cut_off if n % (SESSIONS // LIVE) == 0 else ended
+                session = rebuild(id, events)
+                lease = store.claim(id, "an:owner:that:is:gone", 1, 1, "")
+                batch = Batch(
+                    session=id,
+                    generation=lease.generation,
+                    head=lease.head,
+                    at=n,
+                    events=events,
+                    summary=summary(session),
+                    snapshot=session if session.run is None else None,
+                )
+                store.append(batch, rows.event_rows(batch))
+    while store.checkpoint():
+        pass
+    store.close()
+    return {"sessions": SESSIONS, "live": LIVE}
 
 
 def open_store(folder: Path) -> dict[str, float]:
-    """Keys: sessions, live, wall, peak_rss_mb; and events_read when the store can count it."""
-    raise NotImplementedError("bench.tenk open is not written yet")
+    """Keys: sessions, live, wall, peak_rss_mb, events_read; recover_wall is told beside it."""
+    import asyncio
+
+    return asyncio.run(_open(folder))
+
+
+async def _open(folder: Path) -> dict[str, float]:
+    from time import perf_counter
+
+    from bench.driver import engine_over
+    from bench.measure import peak_rss_mb
+    from holdfast.engine.outbox import Outbox
+    from holdfast.engine.recovery import recover
+    from holdfast.journal.sqlite import SqliteJournal
+
+    journal = SqliteJournal(folder / "journal.db")
+    started = perf_counter()
+    await journal.open()
+    found = await journal.live()
+    needs = {row.session: (row.summary.run, row.summary.launch, row.summary.queue) for row in found}
+    wall = perf_counter() - started
+    rss = peak_rss_mb()
+    started = perf_counter()
+    engine, world = engine_over(journal)
+    recovered = await recover(engine, Outbox(engine, world))
+    recover_wall = perf_counter() - started
+    await journal.close()
+    if len(recovered.recovered) != len(needs):
+        raise AssertionError(recovered)
+    return {
+        "sessions": SESSIONS,
+        "live": len(needs),
+        "wall": wall,
+        "peak_rss_mb": rss,
+        "events_read": 0,
+        "recover_wall": recover_wall,
+    }
 
 
 def main() -> None:

@@ -112,6 +112,7 @@ EDIT = OpenCall(call=call("c3", "edit", '{"path": "b.py"}'), status=CallStatus.P
 LIST = OpenCall(call=call("c4", "list"), status=CallStatus.INTENDED)
 WRITE = OpenCall(call=call("c5", "write", '{"path": "c.py"}'), status=CallStatus.INTENDED)
 
+TRUNCATED = "... [truncated]"
 CHECK = """\
 Check the workspace state above against what the unknown calls were supposed to do. If the \
 expected changes are present, proceed to the next step. If not, re-attempt the tool calls."""
@@ -184,28 +185,66 @@ def test_a_call_about_which_nothing_was_decided_now_stands_where_it_was(opened, 
     assert expected in told(cut_off(Phase.EXECUTING_TOOLS, calls=(opened,)))
 
 
-def test_a_result_is_cut():
-    opened = OpenCall(call=call("c"), status=CallStatus.FINISHED, result="x" * 501)
-    expected = f"- shell {{}}\n  | {'x' * 500}... [truncated]\nNot started: none"
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ("é" * 500, "  | " + "é" * 500),
+        ("é" * 501, "  | " + "é" * 500 + "... [truncated]"),
+        ("", "  | (no output)"),
+        (None, "  | (no output)"),
+        ("\x1b[2Ja\r\nb\x00", "  | \\x1b[2Ja\n  | b\\x00"),
+    ],
+)
+def test_a_result_is_cut_and_cannot_hide_anything(result, expected):
+    opened = OpenCall(call=call("c"), status=CallStatus.FINISHED, result=result)
 
-    assert expected in told(cut_off(Phase.EXECUTING_TOOLS, calls=(opened,)))
+    actual = told(cut_off(Phase.EXECUTING_TOOLS, calls=(opened,)))
+
+    assert f"- shell {{}}\n{expected}\nNot started: none" in actual
 
 
-def test_a_patchset_that_may_be_half_done_lists_its_files():
-    files = ("a.py", "b.py", "c.py", "d.py")
-    patchset = OpenCall(
-        call=call("c", "apply_patchset", "{}", files=files), status=CallStatus.INTENDED
+@pytest.mark.parametrize(("length", "shown"), [(200, "x" * 200), (201, "x" * 200 + TRUNCATED)])
+def test_long_arguments_are_cut(length, shown):
+    opened = OpenCall(call=call("c", "shell", "x" * length))
+
+    assert f"- shell {shown}\n" in told(cut_off(Phase.EXECUTING_TOOLS, calls=(opened,)))
+
+
+@pytest.mark.parametrize(
+    ("files", "differ", "do_not"),
+    [
+        (("a.py", "c.py", "b.py", "d.py"), "a.py, b.py", "c.py, d.py"),
+        (("a.py", "b.py"), "a.py, b.py", "none"),
+        (("c.py", "d.py"), "none", "c.py, d.py"),
+    ],
+)
+def test_a_patchset_that_may_be_half_done_lists_its_files(files, differ, do_not):
+    patchset = call("c", "apply_patchset", "{}", files=files)
+    session = cut_off(
+        Phase.EXECUTING_TOOLS, calls=(OpenCall(call=patchset, status=CallStatus.INTENDED),)
     )
-    expected = """\
+    expected = f"""\
 Unknown:
-- apply_patchset {}
-  its files that differ from HEAD: a.py, b.py
-  its files that do not: c.py, d.py
+- apply_patchset {{}}
+  its files that differ from HEAD: {differ}
+  its files that do not: {do_not}
 Check"""
 
-    actual = told(cut_off(Phase.EXECUTING_TOOLS, calls=(patchset,)), truth=DIRTY)
+    actual = told(session, truth=DIRTY)
 
     assert expected in actual
+
+
+@pytest.mark.parametrize(
+    ("files", "status"),
+    [(("a.py",), CallStatus.INTENDED), (("a.py", "b.py"), CallStatus.FINISHED)],
+)
+def test_one_file_or_a_finished_patchset_needs_no_such_list(files, status):
+    opened = OpenCall(call=call("c", files=files), status=status)
+
+    actual = told(cut_off(Phase.EXECUTING_TOOLS, calls=(opened,)), truth=DIRTY)
+
+    assert "differ from HEAD" not in actual
 
 
 def test_without_git_nothing_is_said_about_the_files_of_a_patchset():
@@ -245,6 +284,25 @@ re-delegate the remaining work or proceed based on what's done."""
     actual = told(cut_off(Phase.DELEGATING_CODER, coder=coder))
 
     assert expected == actual
+
+
+def test_what_the_coder_did_not_note_is_none():
+    expected = """
+Last known Coder state:
+- plan:
+  | none
+- open_tasks: none
+- files_touched: none
+- assumptions:
+  - it is a library
+- errors: none
+"""
+
+    actual = told(
+        cut_off(Phase.DELEGATING_CODER, coder=CoderState(assumptions=("it is a library",)))
+    )
+
+    assert expected in actual
 
 
 @pytest.mark.parametrize("coder", [None, CoderState()])
@@ -359,9 +417,12 @@ Workspace state at recovery:
 
 
 def test_a_detached_head_and_a_repository_without_commits_are_named():
-    assert "- HEAD: no commit yet (no branch)\n" in told(
-        cut_off(Phase.STARTING), truth=Truth(head="", branch="")
-    )
+    session = cut_off(Phase.STARTING, workspace=Workspace(branch="main"))
+
+    actual = told(session, truth=Truth(head="", branch=""), drift=Drift.BRANCH_MOVED)
+
+    assert "- HEAD: no commit yet (no branch)\n" in actual
+    assert "The branch changed from main to no branch:" in actual
 
 
 # spec: D4 (the first fifty)

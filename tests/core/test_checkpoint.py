@@ -7,7 +7,7 @@ from holdfast.core import events as e
 from holdfast.core.budget import Limits
 from holdfast.core.checkpoint import DELTA_BYTES, Checkpoint, Place, checkpoint
 from holdfast.core.conversation import build
-from holdfast.core.messages import ResultsMessage
+from holdfast.core.messages import ResultsMessage, TextPart
 from holdfast.core.session import (
     Cause,
     CoderState,
@@ -222,6 +222,15 @@ def test_up_to_fifty_kilobytes_nothing_is_left_out():  # spec: C4
         checkpoint(SESSION, spoken, saved_at=1).trimmed,
         list(checkpoint(SESSION, spoken, saved_at=1).delta_messages),
     )
+
+
+def test_a_result_is_not_kept_without_its_call():  # spec: C4
+    spoken = long_run([15_000, 15_000, 15_000])
+    called = msgspec.structs.replace(spoken[1], parts=(TextPart(text="y" * 20_000),) * 2)
+
+    actual = checkpoint(SESSION, [spoken[0], called, *spoken[2:]], saved_at=1)
+
+    assert (3, spoken[3:]) == (actual.trimmed, list(actual.delta_messages))
 
 
 def test_two_messages_stay_however_large():  # spec: C4

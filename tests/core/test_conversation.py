@@ -153,6 +153,14 @@ def test_a_signature_goes_back_to_the_part_it_came_with():  # spec: B10
     assert expected == actual.parts
 
 
+def test_hidden_thinking_does_not_sign_the_text_in_its_place():  # spec: B10
+    hidden = e.Signature(part=0, value="s", redacted=True)
+
+    (actual,) = messages(*response(1, "t", signatures=(hidden,)))
+
+    assert (ThinkingPart(signature="s", redacted=True), TextPart(text="t")) == actual.parts
+
+
 def test_a_dropped_response_leaves_the_conversation():
     events = [
         run(text="x"),
@@ -223,6 +231,12 @@ def test_after_a_cancel_the_partial_text_is_sent_as_it_is():  # spec: B6, D11
 
 def test_a_briefing_that_does_not_quote_it_does_not_replace_it():
     conversation = build([*HALF, stop(), run(2, briefing="[System: resume]")])
+
+    assert conversation.messages() == conversation.to_send()
+
+
+def test_a_whole_response_is_sent_whoever_quotes_it():
+    conversation = build([run(text="go"), *response(1, "done"), run(2, briefing="I: done")])
 
     assert conversation.messages() == conversation.to_send()
 

@@ -182,6 +182,16 @@ TABLE = {
         [ASK, response(ThinkingPart(text="\ud83c", signature="s"), TEXT), ASK],
         [ASK, response(TEXT), ASK],
     ),
+    "half a character in the signature of a text": (
+        Fault.LETTERS,
+        [ASK, response(TextPart(text="t", signature="\ud83c")), ASK],
+        [ASK, response(TEXT), ASK],
+    ),
+    "half a character in the signature of thinking": (
+        Fault.LETTERS,
+        [ASK, response(ThinkingPart(text="hm", signature="\ud83c"), TEXT), ASK],
+        [ASK, response(TEXT), ASK],
+    ),
     "an id of odd letters": (
         Fault.LETTERS,
         [ASK, response(call("a|b")), answers(answer("a|b"))],
@@ -282,6 +292,12 @@ def test_a_provider_without_signatures_gets_its_own_thinking_back():
     rules = Rules(provider="p", thinking_needs_signature=False)
 
     assert (messages, []) == repair(messages, rules=rules)
+
+
+def test_results_may_stand_in_any_order():
+    messages = [ASK, response(call("a"), call("b")), answers(answer("b"), answer("a"))]
+
+    assert (messages, []) == repair(messages, rules=RULES)
 
 
 def test_the_same_fault_is_told_in_the_same_words():

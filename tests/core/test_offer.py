@@ -27,10 +27,12 @@ from holdfast.core.session import (
     StopReason,
 )
 from holdfast.core.truth import Drift, NoTruth, Truth, Workspace
+from holdfast.core.value import replace
 
 ID = SessionId("s")
 TOKEN = Token("t")
 ERROR = Stop(reason=StopReason.ERROR)
+CUT_OFF = Stop(reason=StopReason.INTERRUPTED)
 WAITING = State.WAITING_FOR_INPUT
 FOREIGN = Abilities(native=True)
 BUILTIN = Abilities(replay=True, needs_process=False)
@@ -67,6 +69,11 @@ ROWS = {
         (DEAD, FREE),
         ("error_unseen", True, False),
     ),
+    "another stop that nobody has seen": (
+        {"state": WAITING, "last_stop": CUT_OFF, "stop_seen": False, "token": TOKEN, "launches": 1},
+        (DEAD, FREE),
+        ("agent_not_running", True, True),
+    ),
     "an error that was seen": (
         {"state": WAITING, "last_stop": ERROR, "token": TOKEN, "launches": 1},
         (DEAD, FREE),
@@ -78,7 +85,7 @@ ROWS = {
         ("agent_not_running", True, True),
     ),
     "no token, but it was launched": (
-        {"state": WAITING, "launches": 1},
+        {"state": WAITING, "launches": 1, "runs": 1},
         (DEAD, FREE),
         ("agent_not_running_fresh_start", True, True),
     ),
@@ -116,6 +123,7 @@ def test_the_status_of_a_session_whose_agent_is_a_process(changes, world, expect
         ({"state": WAITING, "runs": 1, "launches": 1}, ("agent_not_running", True)),
         ({"state": WAITING, "runs": 1}, ("agent_not_running", True)),
         ({"state": State.CREATED}, ("not_started", False)),
+        ({"state": WAITING}, ("not_started", False)),
         ({"state": State.COMPLETED, "runs": 1}, ("terminal", False)),
     ],
 )
@@ -130,7 +138,8 @@ def test_an_agent_that_needs_no_process_never_needs_a_resume(changes, expected):
 PLACE = Workspace(id="w1", repo="r1", branch="main", base="aaa")
 CLEAN = Truth(head="aaa", branch="main", workspace="w1", repo="r1")
 INTERRUPTED = Stop(reason=StopReason.INTERRUPTED, at=Millis(1000))
-CANCELLING = Run(number=RunNumber(1), cause=Cause.PROMPT, limits=Limits(), cancelling=True)
+RUN = Run(number=RunNumber(1), cause=Cause.PROMPT, limits=Limits())
+CANCELLING = replace(RUN, cancelling=True)
 MAX_AGE = 25 * 60 * 1000
 
 
@@ -181,6 +190,11 @@ OFFERS = {
         Truth(head="aaa", branch=""),
         Offer(kind=OfferKind.RESUME_ANYWAY, reason="Branch changed from main to no branch"),
     ),
+    "another branch than none": (
+        waiting(truth=Truth(head="aaa", branch="")),
+        CLEAN,
+        Offer(kind=OfferKind.RESUME_ANYWAY, reason="Branch changed from no branch to main"),
+    ),
     "the workspace is gone": (
         waiting(),
         NoTruth(error="no such folder", missing=True),
@@ -198,14 +212,17 @@ OFFERS = {
     ),
     "dismissed": (waiting(stop=None), CLEAN, nothing("it is not interrupted")),
     "stopped by an error": (waiting(ERROR), CLEAN, nothing("it is not interrupted")),
+    "running": (waiting(stop=None, run=RUN), CLEAN, nothing("it is not interrupted")),
     "archived": (waiting(archived=True), CLEAN, nothing("it is put away")),
+    "trashed": (waiting(trashed=True), CLEAN, nothing("it is put away")),
     "closed": (waiting(state=State.CANCELLED), CLEAN, nothing("it is put away")),
 }
 
 
 @pytest.mark.parametrize(("session", "now", "expected"), OFFERS.values(), ids=OFFERS)
-def test_what_an_interrupted_session_is_offered(session, now, expected):
-    assert expected == offer(session, now, at=Millis(2000), disposable_max_age_ms=None)
+@pytest.mark.parametrize("max_age", [None, MAX_AGE])
+def test_what_an_interrupted_session_is_offered(session, now, expected, max_age):
+    assert expected == offer(session, now, at=Millis(2000), disposable_max_age_ms=max_age)
 
 
 # spec: D2 (disposable runtimes)
@@ -285,9 +302,13 @@ BULK = {
     "trashed": (after(StopReason.INTERRUPTED, trashed=True), "it is in the trash"),
     "running": (
         after(StopReason.INTERRUPTED, state=State.RUNNING),
-        "it is RUNNING, not waiting after a stop",
+        "it is RUNNING",
     ),
-    "never run": (Session(id=ID), "it is CREATED, not waiting after a stop"),
+    "waiting without having stopped": (
+        after(StopReason.INTERRUPTED, last_stop=None),
+        "it has not run yet",
+    ),
+    "never run": (Session(id=ID), "it has not run yet"),
 }
 
 

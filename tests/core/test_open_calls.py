@@ -88,6 +88,15 @@ def test_a_call_that_was_never_begun_is_closed_as_not_started(effect):
     assert expected == actual
 
 
+def test_an_intent_counts_as_begun_even_without_a_number():
+    left = session(opened(E.UNSAFE, CallStatus.INTENDED, attempt=0))
+
+    actual = [event.how for event in close_calls(left, probes={}) + close_cancelled(left)]
+
+    expected = [Closing.UNKNOWN, Closing.CANCELLED]
+    assert expected == actual
+
+
 @pytest.mark.parametrize("status", [CallStatus.FINISHED, CallStatus.CLOSED])
 @pytest.mark.parametrize("effect", EffectClass)
 def test_a_settled_call_is_left_alone(effect, status):

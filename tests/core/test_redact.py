@@ -173,7 +173,7 @@ def test_a_nested_value_is_redacted_and_an_innocent_one_is_the_same_object():
 
 # --- for every value -------------------------------------------------------------------------
 
-names = st.one_of(st.sampled_from([*SECRET_NAMES, *HARMLESS_NAMES]), st.text(max_size=5))
+names = st.one_of(st.sampled_from([*SECRET_NAMES, *HARMLESS_NAMES, KEY]), st.text(max_size=5))
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=9), st.just(f"my {KEY}!")),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(names, inner, max_size=3)),

@@ -88,6 +88,11 @@ WAYS = {
         {"in_flight": True},
         plan(Strategy.ACP_LOAD, token=TOKEN, why=REPLAY_TELLS),
     ),
+    "in flight, load is all there is": (
+        LOADS,
+        {"in_flight": True},
+        plan(Strategy.ACP_LOAD, token=TOKEN),
+    ),
     "in flight without load": (
         Abilities(acp_resume=True),
         {"in_flight": True},
@@ -318,6 +323,16 @@ BY_ITSELF = {
         stopped(StopReason.RATE_LIMITED, resumes_at=Millis(100)),
         {"now": Millis(99)},
         "its limit has not reset",
+    ),
+    "the limit resets, and nobody says what time it is": (
+        stopped(StopReason.RATE_LIMITED, resumes_at=Millis(100)),
+        {},
+        None,
+    ),
+    "when the limit resets is not known": (
+        stopped(StopReason.RATE_LIMITED),
+        {"now": Millis(99)},
+        None,
     ),
     "the limit has reset": (
         stopped(StopReason.RATE_LIMITED, resumes_at=Millis(100)),

@@ -48,6 +48,8 @@ DRIFTS = {
         Drift.SAME,
     ),
     "a file that no call names": (CLEAN, seen(" M theirs.py"), Drift.FOREIGN_EDITS),
+    "a file whose name begins that of ours": (CLEAN, seen(" M ours"), Drift.FOREIGN_EDITS),
+    "a folder that has nothing of ours": (CLEAN, seen("?? other/"), Drift.FOREIGN_EDITS),
     "one of ours and one of theirs": (
         CLEAN,
         seen(" M ours.py", "?? theirs.py"),
@@ -178,8 +180,8 @@ def test_dirty_files_are_named_once_and_without_gits_quotes(truth, expected):
 
 
 def test_a_patchset_is_split_into_the_files_that_changed_and_those_that_did_not():
-    expected = (["a.py", "new/c.py"], ["b.py"])
+    expected = (["a.py", "new/c.py"], ["b.py", "a.pyc"])
 
-    actual = split_by_change(("a.py", "b.py", "new/c.py"), seen(" M a.py", "?? new/"))
+    actual = split_by_change(("a.py", "b.py", "new/c.py", "a.pyc"), seen(" M a.py", "?? new/"))
 
     assert expected == actual

@@ -22,7 +22,7 @@ DELTA_BYTES = 50 * 1024
 FEWEST = 2
 
 
-class Place(Value, omit_defaults=False):
+class Place(Value):
     """Which workspace this is about: checked before anything is resumed (SPEC D2)."""
 
     id: str
@@ -30,7 +30,8 @@ class Place(Value, omit_defaults=False):
     repo: str
 
 
-class Checkpoint(Value, omit_defaults=False):
+class Checkpoint(Value):
+    # No field has a default: a default would not be written, and this is served whole.
     session: SessionId
     run: RunNumber
     round: RoundNumber

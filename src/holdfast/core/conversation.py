@@ -175,7 +175,6 @@ class Conversation:
             gone = {turn for turn in self._turns[cut:] if isinstance(turn, Turn)}
             self._turns[cut:] = []
             self._rounds = {n: t for n, t in self._rounds.items() if t not in gone}
-            self._owners = {c: t for c, t in self._owners.items() if t not in gone}
 
     def _turns_before(self, index: int, *, whole: bool = False) -> int:
         """How many turns lie before message `index`. A turn that it would cut in two, or that is

@@ -11,9 +11,11 @@ from typing import Any, assert_never, get_args
 
 from holdfast.core import events as e
 from holdfast.core.budget import add
-from holdfast.core.evolve_round import evolve_round
-from holdfast.core.ids import Seq, SessionId
+from holdfast.core.evolve_round import CHANGES as ROUND
+from holdfast.core.evolve_round import Changes
+from holdfast.core.ids import SessionId
 from holdfast.core.session import (
+    GRANTS,
     Launch,
     LaunchStatus,
     Phase,
@@ -28,7 +30,8 @@ from holdfast.core.value import fields, replace
 
 
 def evolve(session: Session, event: e.Event) -> Session:
-    return _GROUPS[type(event)](replace(session, seq=Seq(session.seq + 1)), event)
+    changes = CHANGES[type(event)](session, event)
+    return replace(session, seq=session.seq + 1, **changes)
 
 
 def fold(session: Session, events: Iterable[e.Event]) -> Session:
@@ -41,13 +44,12 @@ def rebuild(id: SessionId, events: Iterable[e.Event]) -> Session:
     return fold(Session(id=id), events)
 
 
-def _session(s: Session, event: e.SessionEvent) -> Session:
+def _session(s: Session, event: e.SessionEvent) -> Changes:
     match event:
         case e.SessionOpened():
-            return replace(s, opened=True, **fields(event))
+            return dict(opened=True, **fields(event))
         case e.SessionConfigured():
-            return replace(
-                s,
+            return dict(
                 agent=event.agent or s.agent,
                 via=event.via if event.via is not None else s.via,
                 model=event.model or s.model,
@@ -56,69 +58,67 @@ def _session(s: Session, event: e.SessionEvent) -> Session:
                 cap=event.cap or s.cap,
             )
         case e.SessionRenamed(title=title):
-            return replace(s, title=title)
+            return dict(title=title)
         case e.SessionPinned(pinned=pinned):
-            return replace(s, pinned=pinned)
+            return dict(pinned=pinned)
         case e.SessionTagged(tags=tags):
-            return replace(s, tags=tags)
+            return dict(tags=tags)
         case e.SessionArchived(archived=archived):
-            return replace(s, archived=archived)
+            return dict(archived=archived)
         case e.SessionTrashed():
-            return replace(s, trashed=True)
+            return dict(trashed=True)
         case e.SessionRestored():
-            return replace(s, trashed=False)
+            return dict(trashed=False)
         case e.SessionForked():
-            return s
+            return {}
         case e.SessionFailed():
-            return replace(s, state=State.FAILED, run=None, phase=Phase.IDLE)
+            return dict(state=State.FAILED, run=None, phase=Phase.IDLE)
         case e.SessionClosed(cancelled=cancelled):
-            return replace(s, state=State.CANCELLED if cancelled else State.COMPLETED, stop=None)
+            return dict(state=State.CANCELLED if cancelled else State.COMPLETED, stop=None)
         case e.SessionReopened():
-            return replace(s, state=State.WAITING_FOR_INPUT if s.runs else State.CREATED)
+            return dict(state=State.WAITING_FOR_INPUT if s.runs else State.CREATED)
         case _:
             assert_never(event)
 
 
-def _input(s: Session, event: e.InputEvent) -> Session:
+def _input(s: Session, event: e.InputEvent) -> Changes:
     match event:
         case e.InputAccepted(input=id, text=text, queued=queued):
-            return replace(s, queue=(*s.queue, Queued(id=id, text=text))) if queued else s
+            return dict(queue=(*s.queue, Queued(id=id, text=text))) if queued else {}
         case e.InputEdited(input=id, text=text):
-            return replace(
-                s, queue=tuple(replace(q, text=text) if q.id == id else q for q in s.queue)
-            )
+            return dict(queue=tuple(replace(q, text=text) if q.id == id else q for q in s.queue))
         case e.InputWithdrawn(input=id):
-            return replace(s, queue=tuple(q for q in s.queue if q.id != id))
+            return dict(queue=tuple(q for q in s.queue if q.id != id))
         case _:
             assert_never(event)
 
 
-def _run(s: Session, event: e.RunEvent) -> Session:
+def _run(s: Session, event: e.RunEvent) -> Changes:
     match event:
         case e.RunStarted():
             return _run_started(s, event)
         case e.PromptDelivered():
             run = replace(s.run, delivered=True) if s.run else None
-            return replace(s, run=run, state=State.RUNNING, inject=False)
+            return dict(run=run, state=State.RUNNING, inject=False)
         case e.CancelRequested():
-            return replace(s, run=replace(s.run, cancelling=True) if s.run else None)
+            return dict(run=replace(s.run, cancelling=True) if s.run else None)
         case e.RunStopped():
             return _run_stopped(s, event)
         case e.StopSeen():
-            return replace(s, stop_seen=True)
+            return dict(stop_seen=True)
         case e.StopDismissed():
-            return replace(s, stop=None, stop_seen=True)
+            return dict(stop=None, stop_seen=True)
         case e.BudgetWarned():
             if s.run is None:
-                return s
-            return replace(s, run=replace(s.run, spent=replace(s.run.spent, warned=True)))
+                return {}
+            return dict(run=replace(s.run, spent=replace(s.run.spent, warned=True)))
         case e.Notice():
-            return s
+            return {}
         case _:
             assert_never(event)
 
 
-def _run_started(s: Session, event: e.RunStarted) -> Session:
+def _run_started(s: Session, event: e.RunStarted) -> Changes:
     queued = next((q.text for q in s.queue if q.id == event.input), None)
     run = Run(
         number=event.run,
@@ -128,8 +128,7 @@ def _run_started(s: Session, event: e.RunStarted) -> Session:
         text=event.text if event.text is not None else queued,
         briefing=event.briefing,
     )
-    return replace(
-        s,
+    return dict(
         state=State.STARTING,
         run=run,
         runs=event.run,
@@ -146,7 +145,7 @@ def _run_started(s: Session, event: e.RunStarted) -> Session:
     )
 
 
-def _run_stopped(s: Session, event: e.RunStopped) -> Session:
+def _run_stopped(s: Session, event: e.RunStopped) -> Changes:
     stop, last = event.stop, s.last_stop
     again = (
         stop.fingerprint is not None
@@ -155,8 +154,7 @@ def _run_stopped(s: Session, event: e.RunStopped) -> Session:
         and not s.progressed
     )
     cut_off = s.phase is Phase.STREAMING_LLM and bool(s.response.text)
-    return replace(
-        s,
+    return dict(
         state=State.WAITING_FOR_INPUT,
         run=None,
         phase=Phase.IDLE,
@@ -169,100 +167,112 @@ def _run_stopped(s: Session, event: e.RunStopped) -> Session:
     )
 
 
-def _launch(s: Session, event: e.LaunchEvent) -> Session:
+def _launch(s: Session, event: e.LaunchEvent) -> Changes:
     match event:
         case e.LaunchRequested(launch=number, plan=plan, reattach=reattach):
             launch = Launch(number=number, plan=plan, reattach=reattach)
-            return replace(s, launch=launch, launches=number, state=State.STARTING)
+            return dict(launch=launch, launches=number, state=State.STARTING)
         case e.LaunchStarted(handle=handle):
             return _launched(s, LaunchStatus.STARTED, handle=handle)
         case e.LaunchReady():
             return _launched(s, LaunchStatus.READY)
         case e.LaunchExited():
-            s = _launched(s, LaunchStatus.EXITED)
-            idle = s.state is State.STARTING and s.run is None
-            return replace(s, state=State.WAITING_FOR_INPUT) if idle else s
+            return {**_launched(s, LaunchStatus.EXITED), **_idle_again(s)}
         case e.Reattached():
-            idle = s.state is State.STARTING and s.run is None
-            return replace(s, state=State.WAITING_FOR_INPUT) if idle else s
+            return _idle_again(s)
         case e.TokenLearned(token=token):
             past = (s.token, *s.past_tokens)[:8] if s.token else s.past_tokens
-            return replace(s, token=token, past_tokens=past)
+            return dict(token=token, past_tokens=past)
         case e.TokenDropped():
-            return replace(s, token=None, inject=True)
+            return dict(token=None, inject=True)
         case e.ContextInjected():
-            return replace(s, inject=False)
+            return dict(inject=False)
         case e.ContextLost(why=why):
-            return replace(s, context_lost=why, inject=True)
+            return dict(context_lost=why, inject=True)
         case _:
             assert_never(event)
 
 
-def _launched(s: Session, status: LaunchStatus, **changes: object) -> Session:
+def _idle_again(s: Session) -> Changes:
+    """A launch that was not for a run leaves the session as it found it."""
+    waiting = s.state is State.STARTING and s.run is None
+    return dict(state=State.WAITING_FOR_INPUT) if waiting else {}
+
+
+def _launched(s: Session, status: LaunchStatus, **changes: object) -> Changes:
     if s.launch is None:
-        return s
-    return replace(s, launch=replace(s.launch, status=status, **changes))
+        return {}
+    return dict(launch=replace(s.launch, status=status, **changes))
 
 
-def _conversation(s: Session, event: e.ConversationEvent) -> Session:
+def _conversation(s: Session, event: e.ConversationEvent) -> Changes:
     match event:
         case e.ConversationRepaired():
-            return s
+            return {}
         case e.ConversationCompacted(kept_from=kept, usage=usage):
             messages = s.messages - kept + 1
             base = max(s.base_messages - kept, 0) + 1
             totals = add(s.totals, usage)
-            return replace(
-                s, compacted_at=s.seq, messages=messages, base_messages=base, totals=totals
+            return dict(
+                compacted_at=s.seq + 1, messages=messages, base_messages=base, totals=totals
             )
         case e.Rewound(conversation=conversation, message_count=count):
             if not conversation:
-                return s
-            return replace(
-                s, messages=count, base_messages=count, calls=(), response=Response(), stop=None
+                return {}
+            return dict(
+                messages=count, base_messages=count, calls=(), response=Response(), stop=None
             )
         case _:
             assert_never(event)
 
 
-def _workspace(s: Session, event: e.WorkspaceEvent) -> Session:
+def _workspace(s: Session, event: e.WorkspaceEvent) -> Changes:
     match event:
         case e.WorkspaceSeen(truth=truth):
-            return replace(s, truth=truth)
+            return dict(truth=truth)
         case e.WorkspaceSnapshotted(number=number):
-            return replace(s, snapshot=number)
+            return dict(snapshot=number)
         case e.WorkspaceLost():
-            return replace(s, workspace_lost=True)
+            return dict(workspace_lost=True)
         case e.WorkspaceRebuilt(workspace=workspace):
-            return replace(s, workspace=workspace, workspace_lost=False)
+            return dict(workspace=workspace, workspace_lost=False)
         case _:
             assert_never(event)
 
 
-def _decision(s: Session, event: e.DecisionEvent) -> Session:
+def _decision(s: Session, event: e.DecisionEvent) -> Changes:
     match event:
         case e.DecisionAsked(decision=decision):
-            return replace(s, decisions=(*s.decisions, decision))
-        case e.DecisionAnswered(decision=id, always=always):
-            remembered = (*s.always, always) if always else s.always
-            pending = tuple(d for d in s.decisions if d.id != id)
-            return replace(s, decisions=pending, always=remembered)
+            return dict(decisions=(*s.decisions, decision))
+        case e.DecisionAnswered():
+            return _answered(s, event)
         case e.DecisionDismissed(decision=id):
-            return replace(s, decisions=tuple(d for d in s.decisions if d.id != id))
+            return dict(decisions=tuple(d for d in s.decisions if d.id != id))
         case e.PolicyFired():
-            return s
+            return {}
         case e.TimerSet(timer=timer):
-            return replace(s, timers=(*(t for t in s.timers if t.id != timer.id), timer))
+            return dict(timers=(*(t for t in s.timers if t.id != timer.id), timer))
         case e.TimerFired(timer=id) | e.TimerCancelled(timer=id):
-            return replace(s, timers=tuple(t for t in s.timers if t.id != id))
+            return dict(timers=tuple(t for t in s.timers if t.id != id))
         case _:
             assert_never(event)
 
 
-_GROUPS: dict[type, Callable[[Session, Any], Session]] = {
+def _answered(s: Session, event: e.DecisionAnswered) -> Changes:
+    asked = next((d for d in s.decisions if d.id == event.decision), None)
+    granted = s.granted
+    if asked is not None and asked.call is not None and event.answer in GRANTS:
+        granted = (*granted, asked.call)
+    return dict(
+        decisions=tuple(d for d in s.decisions if d.id != event.decision),
+        always=(*s.always, event.always) if event.always else s.always,
+        granted=granted,
+    )
+
+
+CHANGES: dict[type, Callable[[Session, Any], Changes]] = {
     kind: change
     for group, change in (
-        (e.RoundEvent, evolve_round),
         (e.RunEvent, _run),
         (e.InputEvent, _input),
         (e.LaunchEvent, _launch),
@@ -272,4 +282,4 @@ _GROUPS: dict[type, Callable[[Session, Any], Session]] = {
         (e.SessionEvent, _session),
     )
     for kind in get_args(group)
-}
+} | ROUND

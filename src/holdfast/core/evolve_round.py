@@ -1,101 +1,120 @@
-"""How the events of a round change a session: the busiest part of evolve.py, whose rules hold here."""
+"""How the events of a round change a session: the busiest part of evolve.py, whose rules hold here.
 
-from typing import assert_never
+One function per event, found by its type: a long session is folded from these.
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 from holdfast.core import events as e
 from holdfast.core.budget import add
 from holdfast.core.ids import CallId
-from holdfast.core.session import Call, CallStatus, OpenCall, Phase, Response, Session
+from holdfast.core.session import CallStatus, OpenCall, Phase, Response, Session
 from holdfast.core.value import replace
 
+Changes = dict[str, Any]
 RESULT_KEPT = 600  # characters of a result that a briefing may quote
+NOTHING = Response()
 
 
-def evolve_round(s: Session, event: e.RoundEvent) -> Session:
-    match event:
-        case e.TextSaved(text=text, part=part, offset=offset):
-            r = s.response
-            saved = _saved(r.saved, part, offset + len(text))
-            return replace(s, response=replace(r, text=r.text + text, saved=saved))
-        case e.ThinkingSaved(text=text, part=part, offset=offset):
-            r = s.response
-            saved = _saved(r.saved, part, offset + len(text))
-            return replace(s, response=replace(r, thinking=r.thinking + text, saved=saved))
-        case e.RoundStarted(round=round):
-            return replace(
-                s, round=round, phase=Phase.STREAMING_LLM, response=Response(), calls=(), early=()
-            )
-        case e.ResponseFinished():
-            return _response_finished(s, event)
-        case e.ResponseDropped():
-            return replace(s, response=Response())
-        case e.CallIntended(call=id, attempt=attempt):
-            return _call(s, id, status=CallStatus.INTENDED, attempt=attempt)
-        case e.CallFinished():
-            return _call_finished(s, event)
-        case e.CallObserved(call=call):
-            return _call_observed(s, call)
-        case e.CallClosed(call=id, output=output):
-            return _call(s, id, status=CallStatus.CLOSED, result=output[:RESULT_KEPT])
-        case e.RerunDecided(call=id):
-            decided = sum(c.decided for c in s.calls if c.call.id == id) + 1
-            return _call(s, id, status=CallStatus.PENDING, decided=decided)
-        case e.DelegationStarted():
-            return replace(s, phase=Phase.DELEGATING_CODER, coder=None)
-        case e.CoderNoted(state=state):
-            return replace(s, coder=state)
-        case e.DelegationFinished():
-            return replace(s, phase=Phase.EXECUTING_TOOLS)
-        case _:
-            assert_never(event)
+def _round_started(_s: Session, event: e.RoundStarted) -> Changes:
+    return {
+        "round": event.round,
+        "phase": Phase.STREAMING_LLM,
+        "response": NOTHING,
+        "calls": (),
+        "early": (),
+        "granted": (),
+    }
+
+
+def _text_saved(s: Session, event: e.TextSaved) -> Changes:
+    r = s.response
+    saved = _saved(r.saved, event.part, event.offset + len(event.text))
+    return {"response": Response(text=r.text + event.text, thinking=r.thinking, saved=saved)}
+
+
+def _thinking_saved(s: Session, event: e.ThinkingSaved) -> Changes:
+    r = s.response
+    saved = _saved(r.saved, event.part, event.offset + len(event.text))
+    return {"response": Response(text=r.text, thinking=r.thinking + event.text, saved=saved)}
 
 
 def _saved(saved: tuple[int, ...], part: int, end: int) -> tuple[int, ...]:
+    if part == len(saved):
+        return (*saved, end)
     padded = saved + (0,) * (part + 1 - len(saved))
     return (*padded[:part], max(padded[part], end), *padded[part + 1 :])
 
 
-def _response_finished(s: Session, event: e.ResponseFinished) -> Session:
-    run = s.run
-    if run is not None:
-        usage = add(run.spent.usage, event.usage)
-        run = replace(run, spent=replace(run.spent, usage=usage, rounds=run.spent.rounds + 1))
-    return replace(
-        s,
-        run=run,
-        totals=add(s.totals, event.usage),
-        responses=s.responses + 1,
-        progressed=True,
-        phase=Phase.EXECUTING_TOOLS if event.calls else Phase.STARTING,
-        calls=tuple(OpenCall(call=c) for c in event.calls),
-        message_id=event.message_id or s.message_id,
-        messages=s.messages + (2 if event.calls else 1),
-    )
+def _response_finished(s: Session, event: e.ResponseFinished) -> Changes:
+    changes: Changes = {
+        "responses": s.responses + 1,
+        "progressed": True,
+        "phase": Phase.EXECUTING_TOOLS if event.calls else Phase.STARTING,
+        "calls": tuple([OpenCall(call=c) for c in event.calls]),
+        "messages": s.messages + (2 if event.calls else 1),
+        "totals": add(s.totals, event.usage),
+    }
+    if event.message_id is not None:
+        changes["message_id"] = event.message_id
+    if s.run is not None:
+        spent = s.run.spent
+        spent = replace(spent, usage=add(spent.usage, event.usage), rounds=spent.rounds + 1)
+        changes["run"] = replace(s.run, spent=spent)
+    return changes
 
 
-def _call_observed(s: Session, call: Call) -> Session:
-    early = call.id in s.early
-    opened = OpenCall(
-        call=call, status=CallStatus.FINISHED if early else CallStatus.INTENDED, attempt=1
-    )
-    return replace(
-        s,
-        calls=(*s.calls, opened),
-        early=tuple(i for i in s.early if i != call.id),
-        phase=Phase.EXECUTING_TOOLS,
-    )
+def _call_intended(s: Session, event: e.CallIntended) -> Changes:
+    return _call(s, event.call, status=CallStatus.INTENDED, attempt=event.attempt)
 
 
-def _call_finished(s: Session, event: e.CallFinished) -> Session:
+def _call_finished(s: Session, event: e.CallFinished) -> Changes:
     if all(c.call.id != event.call for c in s.calls):
-        return replace(s, early=(*s.early, event.call))
-    s = _call(s, event.call, status=CallStatus.FINISHED, result=event.output[:RESULT_KEPT])
-    run = s.run
-    if run is not None:
-        run = replace(run, spent=replace(run.spent, tool_calls=run.spent.tool_calls + 1))
-    return replace(s, run=run, progressed=s.progressed or not event.failed)
+        return {"early": (*s.early, event.call)}
+    result = event.output[:RESULT_KEPT]
+    changes = _call(s, event.call, status=CallStatus.FINISHED, result=result)
+    changes["progressed"] = s.progressed or not event.failed
+    if s.run is not None:
+        spent = replace(s.run.spent, tool_calls=s.run.spent.tool_calls + 1)
+        changes["run"] = replace(s.run, spent=spent)
+    return changes
 
 
-def _call(s: Session, id: CallId, **changes: object) -> Session:
-    calls = tuple(replace(c, **changes) if c.call.id == id else c for c in s.calls)
-    return replace(s, calls=calls)
+def _call_observed(s: Session, event: e.CallObserved) -> Changes:
+    """A foreign agent's call has begun, or even ended, when we hear of it."""
+    id = event.call.id
+    status = CallStatus.FINISHED if id in s.early else CallStatus.INTENDED
+    return {
+        "calls": (*s.calls, OpenCall(call=event.call, status=status, attempt=1)),
+        "early": tuple(i for i in s.early if i != id),
+        "phase": Phase.EXECUTING_TOOLS,
+    }
+
+
+def _rerun_decided(s: Session, event: e.RerunDecided) -> Changes:
+    decided = sum(c.decided for c in s.calls if c.call.id == event.call) + 1
+    return _call(s, event.call, status=CallStatus.PENDING, decided=decided)
+
+
+def _call(s: Session, id: CallId, **changes: object) -> Changes:
+    return {"calls": tuple([replace(c, **changes) if c.call.id == id else c for c in s.calls])}
+
+
+CHANGES: dict[type, Callable[[Session, Any], Changes]] = {
+    e.RoundStarted: _round_started,
+    e.TextSaved: _text_saved,
+    e.ThinkingSaved: _thinking_saved,
+    e.ResponseFinished: _response_finished,
+    e.ResponseDropped: lambda _s, _e: {"response": NOTHING},
+    e.CallIntended: _call_intended,
+    e.CallFinished: _call_finished,
+    e.CallObserved: _call_observed,
+    e.CallClosed: lambda s, ev: _call(
+        s, ev.call, status=CallStatus.CLOSED, result=ev.output[:RESULT_KEPT]
+    ),
+    e.RerunDecided: _rerun_decided,
+    e.DelegationStarted: lambda _s, _e: {"phase": Phase.DELEGATING_CODER, "coder": None},
+    e.CoderNoted: lambda _s, ev: {"coder": ev.state},
+    e.DelegationFinished: lambda _s, _e: {"phase": Phase.EXECUTING_TOOLS},
+}

@@ -145,8 +145,10 @@ def in_bulk(session: Session, *, now: Millis) -> str | None:
         return "it is in the trash"
     if session.archived:
         return "it is archived"
-    if session.state is not State.WAITING_FOR_INPUT or last is None:
-        return f"it is {session.state}, not waiting after a stop"
+    if last is None:
+        return "it has not run yet"
+    if session.state is not State.WAITING_FOR_INPUT:
+        return f"it is {session.state}"
     return _stays_stopped(last, now) or _put_off(session)
 
 

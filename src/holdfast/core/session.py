@@ -161,7 +161,6 @@ class Run(Value):
     briefing: str | None = None  # our own, marked as synthetic
     delivered: bool = False
     cancelling: bool = False
-    base_messages: int = 0
 
 
 class LaunchStatus(StrEnum):
@@ -210,6 +209,9 @@ class Decision(Value):
     text: str
     options: tuple[str, ...] = ()
     call: CallId | None = None
+
+
+GRANTS = frozenset({"yes", "allow", "always"})  # answers that let a call begin
 
 
 class Timer(Value):
@@ -296,6 +298,7 @@ class Session(Value):
 
     queue: tuple[Queued, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    granted: tuple[CallId, ...] = ()  # calls of this round that the user said yes to
     always: tuple[str, ...] = ()  # programs the user allowed for this session
     timers: tuple[Timer, ...] = ()
 

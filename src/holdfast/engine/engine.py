@@ -77,9 +77,10 @@ class Engine:
         agents: Agents,
         workspaces: Workspaces,
         owner: str,
+        lease: int = LEASE,
     ) -> None:
         self.journal, self.clock, self.agents = journal, clock, agents
-        self.workspaces, self.owner = workspaces, owner
+        self.workspaces, self.owner, self.lease = workspaces, owner, lease
         self.feed = Feed()
         self.sessions: dict[SessionId, Live] = {}
         self.on_owed: Callable[[SessionId], None] = _nobody  # the outbox listens here
@@ -201,12 +202,12 @@ class Engine:
         """A living owner is never displaced; a dead one need not be waited for."""
         now = self.clock.now()
         try:
-            return await self.journal.claim(id, self.owner, now=now, ttl=LEASE)
+            return await self.journal.claim(id, self.owner, now=now, ttl=self.lease)
         except Held as held:
             if await self.journal.owner_dead(held.owner) is not True:
                 raise
             dead = held.owner
-        return await self.journal.claim(id, self.owner, now=now, ttl=LEASE, dead=dead)
+        return await self.journal.claim(id, self.owner, now=now, ttl=self.lease, dead=dead)
 
     async def _let_go(self, live: Live) -> None:
         """Nothing was written and there is nothing to look after: give the lease back."""

@@ -7,16 +7,16 @@ whether it lives. Nothing is relaunched here; a session that was cut off waits f
 
 import asyncio
 import logging
-from typing import NamedTuple
+from collections.abc import Coroutine, Iterable
+from typing import Any, NamedTuple
 
 from holdfast.core.ids import Millis, SessionId
 from holdfast.core.inputs import OwnerLost
-from holdfast.engine.engine import LEASE, Engine
+from holdfast.engine.engine import Engine
 from holdfast.engine.outbox import Outbox
 from holdfast.ports import Damaged, Held, JournalError, Lease, Row
 
 LOG = logging.getLogger(__name__)
-RENEW = LEASE // 3
 
 
 class Found(NamedTuple):
@@ -27,12 +27,23 @@ class Found(NamedTuple):
 
 async def recover(engine: Engine, outbox: Outbox) -> Found:
     found = Found([], [], [])
-    for row in await engine.journal.live():
-        await _one(engine, row, found)
-    for id in {errand.session for errand in await engine.journal.owed()}:
-        if id not in found.held and id not in found.quarantined:
-            await _settle_debts(engine, outbox, id, found)
+    rows = await engine.journal.live()
+    await _few_at_a_time(_one(engine, row, found) for row in rows)
+    owing = {errand.session for errand in await engine.journal.owed()}
+    owing -= {*found.held, *found.quarantined}
+    await _few_at_a_time(_settle_debts(engine, outbox, id, found) for id in sorted(owing))
     return found
+
+
+async def _few_at_a_time(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Side by side, so that they share their commits; few, so that memory stays small."""
+    slots = asyncio.Semaphore(64)
+
+    async def one(item: Coroutine[Any, Any, None]) -> None:
+        async with slots:
+            await item
+
+    await asyncio.gather(*(one(item) for item in work))
 
 
 async def _one(engine: Engine, row: Row, found: Found) -> None:
@@ -61,7 +72,7 @@ async def _settle_debts(engine: Engine, outbox: Outbox, id: SessionId, found: Fo
 async def keep_leases(engine: Engine) -> None:
     """Renews what we hold and lets go of what is no longer ours. Runs for ever."""
     while True:
-        await engine.clock.sleep_until(Millis(engine.clock.now() + RENEW))
+        await engine.clock.sleep_until(Millis(engine.clock.now() + engine.lease // 3))
         await renew_once(engine)
 
 
@@ -70,7 +81,9 @@ async def renew_once(engine: Engine) -> None:
     if not held:
         return
     try:
-        lost = await engine.journal.renew(engine.owner, held, now=engine.clock.now(), ttl=LEASE)
+        lost = await engine.journal.renew(
+            engine.owner, held, now=engine.clock.now(), ttl=engine.lease
+        )
     except JournalError as error:
         LOG.warning("leases could not be renewed: %s", error)
         return

@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.sql import SQL as Statement
-from psycopg.sql import Identifier
 
 from holdfast.core.evolve import rebuild
-from holdfast.core.ids import Generation, Millis, Seq, SessionId
+from holdfast.core.ids import Generation, Seq, SessionId
 from holdfast.journal import rows
 from holdfast.journal.codec import encode
 from holdfast.journal.queries import load, migrations
@@ -88,7 +87,11 @@ async def connect(dsn: str, schema: str) -> Connection:
     return db
 
 
-async def one(db: Connection, name: str, **given: Any) -> tuple[Any, ...] | None:
+async def every(db: Connection, name: str, **given: object) -> list[tuple[Any, ...]]:
+    return await (await db.execute(SQL[name], given, binary=True)).fetchall()
+
+
+async def one(db: Connection, name: str, **given: object) -> tuple[Any, ...] | None:
     """The first row, or None."""
     return await (await db.execute(SQL[name], given, binary=True)).fetchone()
 
@@ -108,12 +111,11 @@ async def prepare(db: Connection, schema: str) -> str:
 
 async def _version(db: Connection, schema: str) -> int | None:
     """None: there is no such schema."""
-    made = await one(db, "made", schema=schema)
-    assert made is not None
-    if not made[1]:
-        return 0 if made[0] else None
-    found = await one(db, "version")
-    return int(found[0]) if found else 0
+    [(schema_made, tables_made)] = await every(db, "made", schema=schema)
+    if not tables_made:
+        return 0 if schema_made else None
+    [(number,)] = await every(db, "version")
+    return int(number)
 
 
 async def _migrate(db: Connection, schema: str, have: int | None) -> None:
@@ -124,7 +126,7 @@ async def _migrate(db: Connection, schema: str, have: int | None) -> None:
             f" this one knows {steps[-1][0]}); nothing was changed: use that version"
         )
     if have is None:
-        await db.execute(Statement("create schema {}").format(Identifier(schema)))
+        await db.execute(sql.SQL("create schema {}").format(sql.Identifier(schema)))
     if not have:
         await db.execute("create table schema_version (number integer primary key)")
     for number, script in steps:
@@ -135,8 +137,7 @@ async def _migrate(db: Connection, schema: str, have: int | None) -> None:
 
 async def _epoch(db: Connection, schema: str) -> str:
     """A store put back from a copy is another history: cursors into it must not match."""
-    found = await one(db, "place")
-    place = str(found[0]) if found else ""
+    [(place,)] = await every(db, "place")
     known = await _meta(db)
     if known.get("place") != place:
         async with db.transaction():
@@ -149,13 +150,13 @@ async def _epoch(db: Connection, schema: str) -> str:
 
 
 async def _meta(db: Connection) -> dict[str, str]:
-    return dict(await (await db.execute(SQL["meta"])).fetchall())
+    return {str(name): str(value) for name, value in await every(db, "meta")}
 
 
 async def check_heads(db: Connection, acknowledged: dict[SessionId, int]) -> None:
     """After the server was away: does it still have all that was acknowledged?"""
-    cursor = await db.execute(SQL["heads"], {"ids": list(acknowledged)})
-    heads = dict(await cursor.fetchall())
+    found = await every(db, "heads", ids=list(acknowledged))
+    heads = {str(session): int(head) for session, head in found}
     for session, head in acknowledged.items():
         if heads.get(session, -1) < head:
             raise StoreDown(
@@ -240,49 +241,48 @@ async def _doubled(db: Connection, batch: Batch, identities: list[bytes]) -> Jou
     return Conflict(f"session {batch.session}: what follows {batch.head} exists already")
 
 
-async def claim(
-    db: Connection, session: SessionId, owner: str, now: int, ttl: int, *, take_over: bool
-) -> Lease:
-    until = now + ttl
-    given = {"id": session, "owner": owner, "now": now, "until": until, "take_over": take_over}
-    while (mine := await one(db, "claim", **given)) is None:
-        found = await one(db, "lease", id=session)
-        assert found is not None  # rows are never removed
-        head, holder, held_until, why = found
-        if why:
-            raise Damaged(session, head, f"quarantined: {why}")
-        if held_until > now and holder != owner:
-            raise Held(session, holder, Millis(held_until))
+async def claim(db: Connection, wanted: dict[str, Any]) -> Lease:
+    """`wanted`: id, owner, now, until, take_over."""
+    session = wanted["id"]
+    while (mine := await one(db, "claim", **wanted)) is None:
+        for head, holder, until, why in await every(db, "lease", id=session):
+            if why:
+                raise Damaged(session, head, f"quarantined: {why}")
+            if until > wanted["now"] and holder != wanted["owner"]:
+                raise Held(session, holder, until)
+        # It was free by the time we looked: once more.
     return Lease(session=session, generation=Generation(mine[0]), head=Seq(mine[1]))
 
 
 async def renew(
     db: Connection, owner: str, leases: Sequence[Lease], now: int, ttl: int
 ) -> list[SessionId]:
-    given = {
-        "owner": owner,
-        "until": now + ttl,
-        "ids": [lease.session for lease in leases],
-        "generations": [lease.generation for lease in leases],
-    }
-    kept = {id for id, _ in await (await db.execute(SQL["renew"], given)).fetchall()}
-    return [lease.session for lease in leases if lease.session not in kept]
+    ids = [lease.session for lease in leases]
+    generations = [lease.generation for lease in leases]
+    found = await every(db, "renew", owner=owner, until=now + ttl, ids=ids, generations=generations)
+    kept = {row[0] for row in found}
+    return [session for session in ids if session not in kept]
 
 
 async def rebuild_list(db: Connection) -> int:
-    found = await (await db.execute(SQL["all_sessions"])).fetchall()
-    for (id,) in found:
+    found = await every(db, "all_sessions")
+    for (session,) in found:
         async with db.transaction():
-            await one(db, "hold_row", id=id)
-            try:
-                events = [r.event for r in await read(db, id, 0, None)]
-            except Damaged as error:
-                await quarantine(db, id, str(error))
-                continue
-            seen = summary(rebuild(id, events))
-            given = {"id": id, "summary": rows.to_json(seen), "live": seen.live}
-            await db.execute(SQL["put_summary"], given)
+            await one(db, "hold_row", id=session)
+            await _list_anew(db, session)
     return len(found)
+
+
+async def _list_anew(db: Connection, session: SessionId) -> None:
+    try:
+        found = await every(db, "read", id=session, after=0, limit=None)
+        events = [recorded.event for recorded in history(session, found, 0, None)]
+    except Damaged as error:
+        await quarantine(db, session, str(error))
+        return
+    seen = summary(rebuild(session, events))
+    given = {"id": session, "summary": rows.to_json(seen), "live": seen.live}
+    await db.execute(SQL["put_summary"], given)
 
 
 async def quarantine(db: Connection, session: SessionId, why: str) -> None:
@@ -290,9 +290,11 @@ async def quarantine(db: Connection, session: SessionId, why: str) -> None:
     await db.execute(SQL["quarantine"], given)
 
 
-async def read(
-    db: Connection, session: SessionId, after: int, limit: int | None
+def history(
+    session: SessionId, found: list[tuple[Any, ...]], after: int, limit: int | None
 ) -> list[Recorded]:
-    given = {"id": session, "after": after, "limit": limit}
-    found = await (await db.execute(SQL["read"], given, binary=True)).fetchall()
-    return rows.history(session, after, limit, found)
+    """What `read` found: each row has the head first, and nothing else if there is no event."""
+    if not found:
+        return []
+    there = [row for _, *row in found if row[0] is not None]
+    return rows.history(session, there, head=found[0][0], after=after, limit=limit)

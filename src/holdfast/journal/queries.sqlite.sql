@@ -11,6 +11,10 @@ select head, generation, quarantined from session where id = ?;
 -- append_event: key is session << 32 | seq
 insert into event (key, at, tag, version, identity, body) values (?, ?, ?, ?, ?, ?);
 
+-- has: this very name already, at or before a place
+select 1 from session s join event e on e.key >> 32 = s.no
+where s.id = ? and e.identity = ? and e.key & 4294967295 <= ?;
+
 -- append_errand: owed from now on
 insert into errand (id, session, seq, n, tag, version, body, due) values (?, ?, ?, ?, ?, ?, ?, ?);
 

@@ -9,7 +9,16 @@ import msgspec
 from holdfast.core.ids import Generation, Millis, Seq, SessionId
 from holdfast.core.session import Session
 from holdfast.journal.codec import Unreadable, decode, encode
-from holdfast.ports import Batch, Damaged, Errand, Recorded, Row, Snapshot
+from holdfast.ports import (
+    Batch,
+    Conflict,
+    Damaged,
+    Errand,
+    Fenced,
+    Recorded,
+    Row,
+    Snapshot,
+)
 from holdfast.views.sessions import Summary
 
 # Goes up with every change of Session that an earlier copy cannot be read as; a copy of another
@@ -19,6 +28,7 @@ SNAPSHOT_VERSION = 1
 _summary = msgspec.json.Decoder(Summary)
 _session = msgspec.json.Decoder(Session)
 to_json = msgspec.json.Encoder().encode
+UNFIT = (msgspec.DecodeError, UnicodeDecodeError)  # a body that is not what was written
 
 EventRow = tuple[int, int, str, int, str | None, bytes]
 
@@ -49,6 +59,30 @@ def recorded(session: SessionId, after: int, rows: Iterable[Sequence[Any]]) -> l
     return found
 
 
+def history(
+    session: SessionId, found: Sequence[Sequence[Any]], *, head: int, after: int, limit: int | None
+) -> list[Recorded]:
+    """Up to the head, or to the limit: what is missing at the end is named as well."""
+    events = recorded(session, after, found)
+    left = max(head - after, 0)
+    if len(events) < (left if limit is None else min(left, limit)):
+        raise Damaged(session, after + len(events) + 1, f"missing; the head is {head}")
+    return events
+
+
+def why_refused(batch: Batch, found: Sequence[Any] | None) -> Fenced | Conflict:
+    """`found`: head and generation that the store has instead of what the writer believed."""
+    if found is None:
+        return Fenced(f"there is no session {batch.session}")
+    head, generation, *_ = found
+    if generation != batch.generation:
+        return Fenced(
+            f"session {batch.session} has another owner now "
+            f"(generation {generation}, ours was {batch.generation})"
+        )
+    return Conflict(f"session {batch.session} is at {head}, not at {batch.head}")
+
+
 def errand(row: Sequence[Any]) -> Errand:
     id, session, tag, version, body, due, attempts = row
     try:
@@ -62,7 +96,7 @@ def list_row(row: Sequence[Any]) -> Row:
     id, head, generation, owner, until, summary, created, updated, quarantined = row
     try:
         seen = _summary.decode(summary)
-    except msgspec.DecodeError as error:  # a projection: shown empty, made anew by rebuild_list
+    except UNFIT as error:  # a projection: shown empty, made anew by rebuild_list
         seen, quarantined = Summary(), quarantined or f"its line in the list is damaged: {error}"
     return Row(
         session=SessionId(id),
@@ -82,7 +116,7 @@ def snapshot(row: Sequence[Any] | None) -> Snapshot | None:
         return None
     try:
         return Snapshot(seq=row[0], session=_session.decode(row[2]))
-    except msgspec.DecodeError:
+    except UNFIT:
         return None  # a copy; the events are the truth
 
 

@@ -48,6 +48,7 @@ class SqliteJournal:
         self._readers = ThreadPoolExecutor(1, thread_name_prefix="journal-read")
         self._acknowledged: dict[SessionId, int] = {}
         self._frames = 0
+        self._open = False
         self.epoch = ""
 
     async def open(self) -> None:
@@ -56,16 +57,25 @@ class SqliteJournal:
         self._reader = await asyncio.to_thread(SqliteStore, self._path)
         self.epoch = self._writer.epoch
         self._thread.start()
+        self._open = True
 
     def _prepared(self) -> SqliteStore:
+        store: SqliteStore | None = None
         try:
             store = SqliteStore(self._path)
             store.prepare()
-        except sqlite3.Error as error:
-            raise translate(error) from error
+        except BaseException as error:
+            if store is not None:
+                store.close()
+            if isinstance(error, sqlite3.Error):
+                raise translate(error) from error
+            raise
         return store
 
     async def close(self) -> None:
+        if not self._open:
+            return
+        self._open = False
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
         self._readers.shutdown(wait=True)
@@ -112,7 +122,9 @@ class SqliteJournal:
         store.db.execute("savepoint job")
         try:
             value = job.work(store)
-        except JournalError as error:
+        except Exception as error:  # whoever gave the job hears of it, the others do not
+            if isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
+                raise  # the disk, not the job: nobody's work stands
             store.db.execute("rollback to job")
             store.db.execute("release job")
             return Outcome(job, None, error)
@@ -163,11 +175,15 @@ class SqliteJournal:
     async def _write(
         self, work: Callable[[SqliteStore], T], *, full: bool = True, pages: int = 3
     ) -> T:
+        if not self._open:
+            raise StoreDown("the journal is closed")
         future: asyncio.Future[T] = self._loop.create_future()
         self._jobs.put(Job(work, full, pages, future))
         return await future
 
     async def _read(self, work: Callable[[SqliteStore], T]) -> T:
+        if not self._open:
+            raise StoreDown("the journal is closed")
         try:
             return await self._loop.run_in_executor(self._readers, work, self._reader)
         except sqlite3.Error as error:

@@ -26,7 +26,6 @@ from holdfast.ports import (
     Damaged,
     Doubled,
     Errand,
-    Fenced,
     Held,
     Lease,
     NewerStore,
@@ -139,10 +138,10 @@ class SqliteStore:
         high = number << 32
         try:
             self.db.executemany(SQL["append_event"], [(high | seq, *rest) for seq, *rest in events])
+            if batch.errands:
+                self._owe(batch.errands, number)
         except sqlite3.IntegrityError as error:
-            raise self._doubled(batch, number) from error
-        if batch.errands:
-            self._owe(batch.errands, number)
+            raise self._doubled(batch) from error
         for id in batch.settled:
             self.db.execute(SQL["settle"], (id,))
         for blob in batch.blobs:
@@ -174,21 +173,15 @@ class SqliteStore:
 
     def _fenced(self, batch: Batch) -> Exception:
         found = self.db.execute(SQL["why_fenced"], (batch.session,)).fetchone()
-        if found is None:
-            return Fenced(f"there is no session {batch.session}")
-        head, generation, _ = found
-        if generation != batch.generation:
-            return Fenced(
-                f"session {batch.session} has another owner now "
-                f"(generation {generation}, ours was {batch.generation})"
-            )
-        return Conflict(f"session {batch.session} is at {head}, not at {batch.head}")
+        return rows.why_refused(batch, found)
 
-    def _doubled(self, batch: Batch, number: int) -> Exception:
-        for identity in batch.identities:
-            if identity is not None and self.has(batch.session, identity):
-                return Doubled(batch.session, identity)
-        return Conflict(f"session {batch.session}: an event after {batch.head} exists already")
+    def _doubled(self, batch: Batch) -> Exception:
+        """Inside the transaction that failed: its own events after `head` do not count."""
+        names = [name for name in batch.identities if name is not None]
+        for n, name in enumerate(names):
+            if name in names[:n] or self.has(batch.session, name, upto=batch.head):
+                return Doubled(batch.session, name)
+        return Conflict(f"session {batch.session}: what follows {batch.head} exists already")
 
     def _owe(self, errands: Sequence[Errand], number: int) -> None:
         for errand in errands:
@@ -230,13 +223,8 @@ class SqliteStore:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def has(self, session: SessionId, identity: str) -> bool:
-        number = self.db.execute(SQL["number"], (session,)).fetchone()
-        return number is not None and bool(
-            self.db.execute(
-                "select 1 from event where key >> 32 = ? and identity = ?", (number[0], identity)
-            ).fetchone()
-        )
+    def has(self, session: SessionId, identity: str, *, upto: int) -> bool:
+        return self.db.execute(SQL["has"], (session, identity, upto)).fetchone() is not None
 
     def read(self, session: SessionId, after: int, limit: int | None) -> list[Recorded]:
         number = self.db.execute(SQL["number"], (session,)).fetchone()
@@ -246,10 +234,7 @@ class SqliteStore:
         found = self.db.execute(
             SQL["read"], (high | after, high | head, -1 if limit is None else limit)
         ).fetchall()
-        if limit is None and len(found) != max(head - after, 0):
-            rows.recorded(session, after, found)  # names the gap, if it is one
-            raise Damaged(session, after + len(found) + 1, f"missing; the head is {head}")
-        return rows.recorded(session, after, found)
+        return rows.history(session, found, head=head, after=after, limit=limit)
 
     def snapshot(self, session: SessionId) -> Snapshot | None:
         return rows.snapshot(self.db.execute(SQL["snapshot"], (session,)).fetchone())

@@ -1,6 +1,7 @@
 """What all tests share: coroutines are run, and a PostgreSQL is there for those who ask."""
 
 import asyncio
+import contextlib
 import inspect
 import itertools
 
@@ -24,13 +25,12 @@ def pytest_pyfunc_call(pyfuncitem):
 @pytest.fixture(scope="session")
 def postgres_dsn():
     """One server for the whole session of tests."""
-    try:
-        running = cluster()
-        dsn = running.__enter__()
-    except NoPostgres as missing:
-        pytest.skip(f"missing: {missing}")
-    yield dsn
-    running.__exit__(None, None, None)
+    with contextlib.ExitStack() as stack:
+        try:
+            dsn = stack.enter_context(cluster())
+        except NoPostgres as missing:
+            pytest.skip(f"missing: {missing}")
+        yield dsn
 
 
 @pytest.fixture

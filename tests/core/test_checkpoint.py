@@ -4,9 +4,11 @@ import msgspec
 import pytest
 
 from holdfast.core import events as e
+from holdfast.core.briefing import briefing
 from holdfast.core.budget import Limits
 from holdfast.core.checkpoint import DELTA_BYTES, Checkpoint, Place, checkpoint
 from holdfast.core.conversation import build
+from holdfast.core.evolve import rebuild
 from holdfast.core.messages import ResultsMessage, TextPart
 from holdfast.core.session import (
     Cause,
@@ -19,7 +21,7 @@ from holdfast.core.session import (
     Stop,
     StopReason,
 )
-from holdfast.core.truth import Workspace
+from holdfast.core.truth import Drift, Truth, Workspace
 from tests.core.talk import call, done, messages, response, results, run, said, stop, user
 
 WORKSPACE = Workspace(id="w1", path="/x", repo="r1", branch="hold/x")
@@ -186,6 +188,43 @@ def test_where_the_runs_first_turn_was_summarised_the_sessions_count_stands_in()
 
 def test_the_provider_that_is_named_goes_before_the_models():
     assert checkpoint(SESSION, MESSAGES, saved_at=1, provider="bedrock").provider == "bedrock"
+
+
+def interrupted(number, phase):
+    stop = Stop(reason=StopReason.INTERRUPTED, phase=phase, round=number)
+    return e.RunStopped(run=2, stop=stop)
+
+
+def test_the_session_counts_messages_as_the_conversation_does():  # spec: C2
+    half = [*done("c3"), e.RoundStarted(round=4), e.TextSaved(round=4, text="half a")]
+    events = [*EVENTS, *half, interrupted(4, Phase.STREAMING_LLM)]
+
+    session = rebuild("0123456789ab", events)
+
+    actual = checkpoint(session, messages(*events), saved_at=1)
+    assert (len(messages(*events)), 2) == (session.messages, session.base_messages)
+    assert (actual.base_message_count, actual.accumulated) == (2, "half a")
+
+
+def test_the_briefing_of_a_cut_off_response_takes_its_place_for_the_model():  # spec: D6
+    said_so_far = "I will now\n\n- do this  \n"
+    events = [
+        run(1, text="go"),
+        e.RoundStarted(round=1),
+        e.TextSaved(round=1, text=said_so_far),
+        interrupted(1, Phase.STREAMING_LLM),
+    ]
+    told = briefing(
+        rebuild("0123456789ab", events),
+        truth=Truth(head="abc", branch="b"),
+        drift=Drift.SAME,
+        closed=(),
+    )
+
+    conversation = build([*events, run(2, briefing=told)])
+
+    assert said_so_far in told
+    assert [user("go"), user(None, 2, briefing=told)] == conversation.to_send()
 
 
 # --- trimming --------------------------------------------------------------------------------

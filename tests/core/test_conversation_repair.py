@@ -297,6 +297,7 @@ def test_a_provider_without_signatures_gets_its_own_thinking_back():
 def test_results_may_stand_in_any_order():
     messages = [ASK, response(call("a"), call("b")), answers(answer("b"), answer("a"))]
 
+    assert validate(messages, rules=RULES) == []
     assert (messages, []) == repair(messages, rules=RULES)
 
 

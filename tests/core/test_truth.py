@@ -171,6 +171,7 @@ def test_only_a_known_difference_makes_it_another_place(workspace, truth, expect
         (seen(" M a -> b.py"), ("a -> b.py",)),
         (seen("?? new/", untracked=("new/a.py",)), ("new/a.py",)),
         (seen("?? new/"), ("new/",)),
+        (seen(" M a", " M ab"), ("a", "ab")),
         (seen(r'?? "tab\there \303\251 \"q\".py"'), ('tab\there é "q".py',)),
         (Truth(head="a", branch="b", dirty=(" M a",), changed=("a", "b")), ("a", "b")),
     ],

@@ -46,7 +46,7 @@ async def write(folder: Path, count: int) -> None:
         try:
             await journal.append(batch)
         except (StoreFull, StoreDown) as error:
-            print(f"error {type(error).__name__}", flush=True)
+            print(f"error {type(error).__name__} {error}", flush=True)
             tries += 1
             (folder / BALLAST).unlink(missing_ok=True)  # somebody makes room
             row = await _head(journal)
@@ -62,7 +62,7 @@ async def _claim(journal: SqliteJournal) -> Lease:
         try:
             return await journal.claim(ID, "owner", now=Millis(1), ttl=1)
         except (StoreFull, StoreDown) as error:
-            print(f"error {type(error).__name__}", flush=True)
+            print(f"error {type(error).__name__} {error}", flush=True)
     raise AssertionError("no lease to be had")
 
 
@@ -107,8 +107,8 @@ def judge(kind: str, folder: Path, lines: list[str], count: int) -> Tally:
 
 def no_room() -> Tally:
     """A file system of its own, almost full; the writer makes room at the first failure."""
-    with place() as folder, small_disk(folder, "3m"):
-        (folder / BALLAST).write_bytes(b"x" * 2_200_000)
+    with place() as folder, small_disk(folder, "8m"):
+        (folder / BALLAST).write_bytes(b"x" * 7_200_000)
         return judge("disk full", folder, run(folder, 60), 60)
 
 

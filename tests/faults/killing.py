@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from holdfast.core.ids import SessionId
+from holdfast.engine.engine import LEASE
+from holdfast.journal.postgres import PostgresJournal
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.ports import Journal
 from tests.faults.checks import Verdict, examine
@@ -24,6 +26,11 @@ MakeJournal = Callable[[Path], Journal]
 
 def sqlite_in(folder: Path) -> Journal:
     return SqliteJournal(folder / "journal.db")
+
+
+def postgres_at(dsn: str) -> MakeJournal:
+    """One schema for each state folder."""
+    return lambda folder: PostgresJournal(dsn, folder.name.replace("-", "_").lower())
 
 
 @contextlib.contextmanager
@@ -43,14 +50,14 @@ Point = int | str | None  # the k-th boundary, the first one of that name, or no
 class Trap:
     """Counts boundaries and kills this very process at the one it was set for."""
 
-    def __init__(self, folder: Path, at: Point) -> None:
-        self._at, self._n = at, 0
+    def __init__(self, folder: Path, at: Point, signal_: int = signal.SIGKILL) -> None:
+        self._at, self._n, self._signal = at, 0, signal_
         self._file = os.open(folder / "seen", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def __call__(self, name: str) -> None:
         if self._at in (self._n, name):
             os.write(self._file, f"killed {name}\n".encode())
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), self._signal)
         os.write(self._file, f"passed {name}\n".encode())
         self._n += 1
 
@@ -67,6 +74,8 @@ def start(
     *,
     kill_at: Point,
     shared: bool = False,
+    lease: int = LEASE,
+    with_signal: int = signal.SIGKILL,
 ) -> int:
     """Forks a life. Returns its pid."""
     sys.stdout.flush()
@@ -75,7 +84,8 @@ def start(
         return pid
     code = 1
     try:
-        live_once(lambda: make(folder), folder, ids, Trap(folder, kill_at), shared=shared)
+        trap = Trap(folder, kill_at, with_signal)
+        live_once(lambda: make(folder), folder, ids, trap, shared=shared, lease=lease)
         code = 0
     except BaseException:
         (folder / "error").write_text(traceback.format_exc())

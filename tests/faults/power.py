@@ -26,13 +26,17 @@ def history(folder: Path, commits: int) -> list[Commit]:
     """A journal whose log was never moved into its file; what each commit left behind."""
     store = SqliteStore(folder / "journal.db")
     store.prepare()
-    store.checkpoint()
+    store.close()  # the log starts anew, and only grows from here
+    store = SqliteStore(folder / "journal.db")
     with store.transaction(full=True):
         lease = store.claim(ID, "owner", 0, 1, "")
     made, head = [], 0
     for n in range(commits):
         text = f"{n} " * (200 + 900 * (n % 3))
-        events = (e.TextSaved(round=RoundNumber(1), text=text, offset=n), e.Notice(kind="n", text=""))
+        events = (
+            e.TextSaved(round=RoundNumber(1), text=text, offset=n),
+            e.Notice(kind="n", text=""),
+        )
         batch = Batch(session=ID, generation=lease.generation, head=head, at=n, events=events)
         with store.transaction(full=True):
             store.append(batch, rows.event_rows(batch))
@@ -69,7 +73,9 @@ def sweep(commits: int, *, step: int = STEP, real_disk: bool = False) -> Tally:
         for n, cut in enumerate(_cuts(len(log), step)):
             promised = max((head for size, head in made if size <= cut), default=0)
             head = after_cut(folder, log, cut, zeroes=bool(n % 2))
-            lost = [f"P1: cut at {cut}: {promised} promised, {head} left"] if head < promised else []
+            lost = (
+                [f"P1: cut at {cut}: {promised} promised, {head} left"] if head < promised else []
+            )
             tally = tally.plus(0, Verdict(lost, [], []))
     return tally
 

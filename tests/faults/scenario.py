@@ -17,9 +17,9 @@ from holdfast.core.ids import InputId, SessionId
 from holdfast.core.session import EffectClass, Session, State, StopReason
 from holdfast.core.truth import Workspace
 from holdfast.engine.clock import SystemClock
-from holdfast.engine.engine import Engine
+from holdfast.engine.engine import LEASE, Engine
 from holdfast.engine.outbox import Outbox
-from holdfast.engine.recovery import keep_leases, recover
+from holdfast.engine.recovery import recover, watch
 from holdfast.journal.owner import this_owner
 from holdfast.ports import Conflict, Fenced, Held, Journal
 from holdfast.testing.agent import ScriptedAgents
@@ -49,7 +49,12 @@ class Life:
     """One process's worth: an engine over a journal, with agents that die with it."""
 
     def __init__(
-        self, journal: Journal, folder: Path, boundary: Boundary, acknowledge: Callable[[str], None]
+        self,
+        journal: Journal,
+        folder: Path,
+        boundary: Boundary,
+        acknowledge: Callable[[str], None],
+        lease: int = LEASE,
     ) -> None:
         self.journal = FaultJournal(journal, boundary, acknowledge)
         self.world = FileWorld(folder, boundary)
@@ -60,6 +65,7 @@ class Life:
             agents=self.agents,
             workspaces=self.world,
             owner=this_owner(),
+            lease=lease,
         )
         self.outbox = Outbox(self.engine, self.world)
         self.agents.submit = self.world.submit = self.engine.submit
@@ -68,12 +74,12 @@ class Life:
     async def run(self, ids: list[SessionId], *, shared: bool = False) -> None:
         await self.journal.open()
         self.outbox.start()
-        leases = asyncio.create_task(keep_leases(self.engine))
+        watching = asyncio.create_task(watch(self.engine, self.outbox))
         try:
             await recover(self.engine, self.outbox)
             await asyncio.gather(*(self._drive(id, shared=shared) for id in ids))
         finally:
-            leases.cancel()
+            watching.cancel()
             await self.outbox.stop()
             await self.agents.stop()
             await self.journal.close()
@@ -138,14 +144,16 @@ def live_once(
     boundary: Boundary,
     *,
     shared: bool = False,
+    lease: int = LEASE,
 ) -> None:
     """A whole life, in this process. What is acknowledged is written down at once."""
     file = os.open(folder / "acks", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def acknowledge(line: str) -> None:
-        os.write(file, f"{line}\n".encode())
+        os.write(file, f"{line} {os.getpid()}\n".encode())
 
     async def main() -> None:
-        await Life(make_journal(), folder, boundary, acknowledge).run(ids, shared=shared)
+        life = Life(make_journal(), folder, boundary, acknowledge, lease)
+        await life.run(ids, shared=shared)
 
     asyncio.run(main())

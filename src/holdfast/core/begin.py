@@ -128,6 +128,14 @@ def launch(s: Session, facts: i.Facts, *, reattach: bool) -> e.LaunchRequested:
     return e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=plan, reattach=reattach)
 
 
+def call_off(s: Session) -> list[e.Event]:
+    """The launch is over for us. What may be left of it is killed (react.py) before the next one
+    starts, so nothing more is handed to it meanwhile."""
+    if s.launch is None or not s.launch.alive:
+        return []
+    return [e.LaunchExited(launch=s.launch.number, message="called off", liveness="unknown")]
+
+
 def deliver(s: Session) -> e.PromptDelivered:
     assert s.run is not None and s.launch is not None
     return e.PromptDelivered(run=s.run.number, launch=s.launch.number)

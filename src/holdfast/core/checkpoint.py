@@ -16,6 +16,7 @@ import msgspec
 from holdfast.core.ids import Millis, RoundNumber, RunNumber, SessionId
 from holdfast.core.messages import AssistantMessage, Message, ResultsMessage, UserMessage
 from holdfast.core.session import CoderState, Phase, Session, State, Stop, StopReason
+from holdfast.core.truth import Workspace
 from holdfast.core.value import Value
 
 DELTA_BYTES = 50 * 1024
@@ -83,16 +84,16 @@ def checkpoint(
         saved_at=saved_at,
         provider=provider or session.model.partition(":")[0],
         model=session.model,
-        workspace=Place(
-            id=session.workspace.id,
-            branch=session.workspace.branch,
-            repo=session.workspace.repo,
-        ),
+        workspace=_place(session.workspace),
         user_aborted=_aborted(session, stop),
         saved_diff=saved_diff,
         reason=stop.reason if stop else None,
         trimmed=trimmed,
     )
+
+
+def _place(workspace: Workspace) -> Place:
+    return Place(id=workspace.id, branch=workspace.branch, repo=workspace.repo)
 
 
 def _cleared(session: Session, stop: Stop | None) -> bool:

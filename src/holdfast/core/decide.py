@@ -9,7 +9,7 @@ buttons and the diagram in docs/reference are read from it.
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.begin import begin, cut_off, launch, stop_run
+from holdfast.core.begin import begin, call_off, cut_off, launch, stop_run
 from holdfast.core.errors import Refused
 from holdfast.core.hear import report
 from holdfast.core.ids import InputId
@@ -120,7 +120,7 @@ def _command(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
             return _reattach(s, facts)
         case i.CloseSession(cancelled=cancelled):
             stopped = stop_run(s, facts, reason=StopReason.CANCELLED) if s.run else []
-            return [*stopped, e.SessionClosed(cancelled=cancelled)]
+            return [*call_off(s), *stopped, e.SessionClosed(cancelled=cancelled)]
         case i.AnswerDecision(decision=id, answer=answer, by=by, always=always):
             if all(d.id != id for d in s.decisions):
                 raise Refused(f"Question {id} is not open: it was answered or withdrawn.")
@@ -160,7 +160,7 @@ def _label(s: Session, command: i.Command) -> list[e.Event]:
         case i.TrashSession():
             if s.run is not None:
                 raise Refused(f"Session {s.id} is running.", "Stop it first (hold stop).")
-            return [e.SessionTrashed()]
+            return [*call_off(s), e.SessionTrashed()]
         case i.RestoreSession():
             return [e.SessionRestored()] if s.trashed else []
         case i.ForkSession(child=child):
@@ -216,7 +216,7 @@ def _cancel(s: Session, facts: i.Facts) -> list[e.Event]:
     asked: list[e.Event] = [] if s.run.cancelling else [e.CancelRequested(run=s.run.number)]
     if ready and s.run.delivered:
         return asked
-    return [*asked, *stop_run(s, facts, reason=StopReason.CANCELLED)]
+    return [*asked, *call_off(s), *stop_run(s, facts, reason=StopReason.CANCELLED)]
 
 
 def _reattach(s: Session, facts: i.Facts) -> list[e.Event]:

@@ -70,16 +70,13 @@ def choose(  # noqa: PLR0913 - each fact stands for itself
     else:
         strategy = Strategy.FRESH
         why += "; it takes no history" if history else "; there is no history to give it"
-    by_token = strategy in _BY_TOKEN
     risks = [DRIFT_RISKS[drift]] if drift is not Drift.SAME else []
-    if by_token and there is None:
-        risks.append("whether the agent still has this conversation could not be checked")
     if in_flight and strategy not in (Strategy.REPLAY, Strategy.ACP_LOAD):
         risks.append("whether the last prompt reached the agent cannot be told")
-    risks += _memory_risk(strategy, history=history, corrupt=corrupt_reasoning)
+    risks += _memory_risk(strategy, there=there, history=history, corrupt=corrupt_reasoning)
     return Plan(
         strategy=strategy,
-        token=token if by_token else None,
+        token=token if strategy in _BY_TOKEN else None,
         drift=drift,
         why=why,
         risks=tuple(risks),
@@ -122,7 +119,9 @@ def _why_load_first(abilities: Abilities) -> str:
     return ""
 
 
-def _memory_risk(strategy: Strategy, *, history: bool, corrupt: bool) -> list[str]:
+def _memory_risk(
+    strategy: Strategy, *, there: bool | None, history: bool, corrupt: bool
+) -> list[str]:
     match strategy:
         case Strategy.REPLAY if corrupt:
             return ["the provider refused the stored reasoning and may refuse it again"]
@@ -130,6 +129,8 @@ def _memory_risk(strategy: Strategy, *, history: bool, corrupt: bool) -> list[st
             return ["the history is cut to fit: details may be missing"]
         case Strategy.FRESH if history:
             return ["the agent will know nothing of the conversation so far"]
+        case Strategy.ACP_RESUME | Strategy.ACP_LOAD | Strategy.NATIVE if there is None:
+            return ["whether the agent still has this conversation could not be checked"]
         case _:
             return []
 

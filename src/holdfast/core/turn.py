@@ -149,7 +149,7 @@ class Turn:
         return self._messages
 
     def _begin_segment(self) -> None:
-        if self.calls and not self.unanswered and self.finished is None:
+        if self.calls and not self.unanswered:
             self.segment += 1
 
     def _claim(self, call: Call) -> None:

@@ -101,7 +101,7 @@ class Engine:
                     if attempt == TRIES:
                         raise
                 except Fenced:
-                    self.sessions.pop(id, None)
+                    self.forget(live)
                     raise
                 except (StoreFull, StoreDown):
                     live.loaded = False
@@ -121,17 +121,20 @@ class Engine:
 
     async def _step(self, live: Live, given: i.Input) -> Outcome:
         await self._own(live)
-        facts = await self._facts(live.session, given)
         try:
-            events = decide(live.session, given, facts)
-            return await self._write(live, events, facts.now)
-        except UnicodeEncodeError:  # a lone surrogate: no JSON can hold it
-            events = decide(live.session, scrub(given), facts)
-            return await self._write(live, events, facts.now)
+            facts = await self._facts(live.session, given)
+            try:
+                events = decide(live.session, given, facts)
+                return await self._write(live, events, facts.now)
+            except UnicodeEncodeError:  # a lone surrogate: no JSON can hold it
+                events = decide(live.session, scrub(given), facts)
+                return await self._write(live, events, facts.now)
         finally:
             await self._let_go(live)
 
-    async def _write(self, live: Live, decided: list[Event], at: Millis) -> Outcome:
+    async def _write(
+        self, live: Live, decided: list[Event], at: Millis, *, keep: bool = False
+    ) -> Outcome:
         if not decided:
             return Outcome(live.session, ())
         before = live.session
@@ -139,7 +142,7 @@ class Engine:
         after, names, errands = _follow(before, events)
         seen = summary(after)
         due = after.seq - live.snapshot >= SNAPSHOT_EVERY or (before.run and not after.run)
-        idle = not (seen.live or errands or live.owed)
+        idle = not (keep or seen.live or errands or live.owed)
         lease = live.lease
         if lease is None:
             raise AssertionError("nobody writes without the lease")
@@ -175,6 +178,12 @@ class Engine:
         live = self.sessions.setdefault(id, Live(id))
         async with live.lock:
             await self._own(live)
+            await self._let_go(live)  # unless there is something to look after
+
+    def forget(self, live: Live) -> None:
+        """It has another owner now, or may have."""
+        if self.sessions.get(live.session.id) is live:
+            del self.sessions[live.session.id]
 
     async def relax(self, id: SessionId) -> None:
         """Its debts are paid: give the lease back if there is nothing else to look after."""
@@ -189,14 +198,18 @@ class Engine:
         if live.lease is not None:
             return
         live.lease = await self._claim(live.session.id)
-        if not live.loaded or live.session.seq != live.lease.head:
-            await self._load(live)
-        if live.summary is not None and live.summary.live:
-            alive = await self.agents.alive(live.session)
-            facts = await self._facts(live.session, i.OwnerLost())
-            await self._write(
-                live, decide(live.session, i.OwnerLost(alive=alive), facts), facts.now
-            )
+        try:
+            if not live.loaded or live.session.seq != live.lease.head:
+                await self._load(live)
+            if live.summary is not None and live.summary.live:
+                lost = i.OwnerLost(alive=await self.agents.alive(live.session))
+                facts = await self._facts(live.session, lost)
+                await self._write(live, decide(live.session, lost, facts), facts.now, keep=True)
+        except BaseException:
+            live.lease, live.loaded = None, False  # whoever comes next looks again
+            raise
+        if live.owed:
+            self.on_owed(live.session.id)  # debts of whoever had it before are ours now
 
     async def _claim(self, id: SessionId) -> Lease:
         """A living owner is never displaced; a dead one need not be waited for."""

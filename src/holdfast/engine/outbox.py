@@ -15,6 +15,7 @@ from holdfast.core.ids import Millis, SessionId
 from holdfast.core.inputs import TimerDue
 from holdfast.core.react import still_owed
 from holdfast.core.session import Session
+from holdfast.core.value import replace
 from holdfast.engine.engine import Engine
 from holdfast.engine.perform import performers
 from holdfast.ports import Errand, JournalError, Notifier
@@ -56,41 +57,43 @@ class Outbox:
         """Nothing may be waited for between the last look and going home: a debt that comes in
         between would find a worker that no longer looks."""
         try:
-            while (live := self._engine.sessions.get(id)) is not None and live.owed:
+            while (live := self._engine.sessions.get(id)) is not None and live.lease and live.owed:
                 errand = live.owed[0]
                 if isinstance(errand.effect, WakeSession):
                     self._remember(errand)
-                elif not await self._pay_one(errand):
+                elif (again := await self._pay_one(errand)) is not None:
+                    live.owed = [again if o.id == errand.id else o for o in live.owed]
+                    await self._engine.clock.sleep_until(again.due)
                     continue
-                live.owed.remove(errand)
+                live.owed = [o for o in live.owed if o.id != errand.id]
                 if not live.owed:
                     await self._engine.relax(id)
         finally:
             del self._workers[id]
 
-    async def _pay_one(self, errand: Errand) -> bool:
-        session = await self._engine.session(errand.session)
+    async def _pay_one(self, errand: Errand) -> Errand | None:
+        """None: paid. Otherwise the errand as it is to be tried again."""
         try:
+            session = await self._engine.session(errand.session)
             if still_owed(session, errand.effect):
                 await self._perform[type(errand.effect)](errand, session)
             await self._engine.journal.settle(errand)
         except JournalError as error:
             LOG.warning("errand %s: the journal failed: %s", errand.id, error)
-            await self._put_off(errand, FIRST_WAIT)
-            return False
+            return await self._put_off(errand, FIRST_WAIT)
         except Exception as error:
             LOG.exception("errand %s failed: %s", errand.id, error)
-            await self._put_off(errand, min(FIRST_WAIT << errand.attempts, LONGEST_WAIT))
-            return False
-        return True
+            wait = FIRST_WAIT << min(errand.attempts, 10)
+            return await self._put_off(errand, min(wait, LONGEST_WAIT))
+        return None
 
-    async def _put_off(self, errand: Errand, wait: int) -> None:
+    async def _put_off(self, errand: Errand, wait: int) -> Errand:
         due = Millis(self._engine.clock.now() + wait)
         try:
             await self._engine.journal.postpone(errand, due=due)
         except JournalError as error:
             LOG.warning("errand %s could not be put off: %s", errand.id, error)
-        await self._engine.clock.sleep_until(due)
+        return replace(errand, due=due, attempts=errand.attempts + 1)
 
     # --- timers -----------------------------------------------------------------------------------
 
@@ -113,8 +116,9 @@ class Outbox:
                 continue
             heapq.heappop(self._timers)
             self._timed.discard(errand.id)
-            if not await self._pay_one(errand):
-                self._remember(errand)
+            again = await self._pay_one(errand)
+            if again is not None:
+                self._remember(again)
 
     async def _until(self, due: Millis) -> None:
         nap = asyncio.ensure_future(self._engine.clock.sleep_until(due))

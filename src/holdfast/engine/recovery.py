@@ -26,13 +26,19 @@ class Found(NamedTuple):
 
 
 async def recover(engine: Engine, outbox: Outbox) -> Found:
+    """At the start, and now and then: owners die, and leases run out, while we are up (SPEC D1)."""
     found = Found([], [], [])
-    rows = await engine.journal.live()
+    rows = [row for row in await engine.journal.live() if not _ours(engine, row.session)]
     await _few_at_a_time(_one(engine, row, found) for row in rows)
-    owing = {errand.session for errand in await engine.journal.owed()}
+    owing = {e.session for e in await engine.journal.owed() if not _ours(engine, e.session)}
     owing -= {*found.held, *found.quarantined}
     await _few_at_a_time(_settle_debts(engine, outbox, id, found) for id in sorted(owing))
     return found
+
+
+def _ours(engine: Engine, id: SessionId) -> bool:
+    live = engine.sessions.get(id)
+    return live is not None and live.lease is not None
 
 
 async def _few_at_a_time(work: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -69,11 +75,15 @@ async def _settle_debts(engine: Engine, outbox: Outbox, id: SessionId, found: Fo
         found.quarantined.append(id)
 
 
-async def keep_leases(engine: Engine) -> None:
-    """Renews what we hold and lets go of what is no longer ours. Runs for ever."""
+async def watch(engine: Engine, outbox: Outbox) -> None:
+    """Keeps what is ours and looks for what is nobody's. Runs for ever."""
     while True:
         await engine.clock.sleep_until(Millis(engine.clock.now() + engine.lease // 3))
         await renew_once(engine)
+        try:
+            await recover(engine, outbox)
+        except JournalError as error:
+            LOG.warning("orphans could not be looked for: %s", error)
 
 
 async def renew_once(engine: Engine) -> None:
@@ -87,9 +97,10 @@ async def renew_once(engine: Engine) -> None:
     except JournalError as error:
         LOG.warning("leases could not be renewed: %s", error)
         return
-    for id in lost:
-        LOG.warning("session %s has another owner now", id)
-        engine.sessions.pop(id, None)
+    for live in [engine.sessions[id] for id in lost if id in engine.sessions]:
+        if live.lease in held:  # not one that was given back and taken again in the meantime
+            LOG.warning("session %s has another owner now", live.session.id)
+            engine.forget(live)
 
 
 async def mend(engine: Engine, id: SessionId, every: int = 1_000) -> None:

@@ -73,7 +73,7 @@ def _decoder(tag: str) -> msgspec.json.Decoder[Any]:
 def _upcast(tag: str, version: int, body: bytes | str) -> Any:
     if version > VERSIONS.get(tag, 1):
         raise Unreadable(f"{tag} v{version}: written by a later version")
-    fields = msgspec.json.decode(body)
+    fields = msgspec.json.decode(body, type=Body)
     for old in range(version, VERSIONS.get(tag, 1)):
         upcast = UPCASTERS.get((tag, old))
         fields = upcast(fields) if upcast else fields

@@ -215,13 +215,13 @@ class PostgresJournal:
                 del self._acknowledged[next(iter(self._acknowledged))]
 
     async def claim(
-        self, session: SessionId, owner: str, *, now: Millis, ttl: int, take_over: bool = False
+        self, session: SessionId, owner: str, *, now: Millis, ttl: int, dead: str = ""
     ) -> Lease:
-        wanted = {"id": session, "owner": owner, "now": now, "until": now + ttl}
+        wanted = {"id": session, "owner": owner, "now": now, "until": now + ttl, "dead": dead}
 
         async def work(db: Connection) -> Lease:
             await self._stand(owner)  # before it owns anything: nobody may think it dead
-            return await store.claim(db, {**wanted, "take_over": take_over})
+            return await store.claim(db, wanted)
 
         return await self._write(work)
 

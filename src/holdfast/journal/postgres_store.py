@@ -242,13 +242,13 @@ async def _doubled(db: Connection, batch: Batch, identities: list[bytes]) -> Jou
 
 
 async def claim(db: Connection, wanted: dict[str, Any]) -> Lease:
-    """`wanted`: id, owner, now, until, take_over."""
+    """`wanted`: id, owner, now, until, dead."""
     session = wanted["id"]
     while (mine := await one(db, "claim", **wanted)) is None:
         for head, holder, until, why in await every(db, "lease", id=session):
             if why:
                 raise Damaged(session, head, f"quarantined: {why}")
-            if until > wanted["now"] and holder != wanted["owner"]:
+            if until > wanted["now"] and holder not in (wanted["owner"], wanted["dead"]):
                 raise Held(session, holder, until)
         # It was free by the time we looked: once more.
     return Lease(session=session, generation=Generation(mine[0]), head=Seq(mine[1]))

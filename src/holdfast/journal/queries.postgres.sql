@@ -102,7 +102,7 @@ insert into session as s (id, generation, owner, lease_until, created_at, update
 values (%(id)s, 1, %(owner)s, %(until)s, %(now)s, %(now)s)
 on conflict (id) do update
     set generation = s.generation + 1, owner = excluded.owner, lease_until = excluded.lease_until
-    where s.quarantined = '' and (s.lease_until <= %(now)s or s.owner = excluded.owner or %(take_over)s)
+    where s.quarantined = '' and (s.lease_until <= %(now)s or s.owner in (excluded.owner, %(dead)s))
 returning generation, head;
 
 -- lease: who has it

@@ -1,3 +1,9 @@
+-- meta: what is known of this store
+select key, value from meta;
+
+-- put_meta: remembered
+insert into meta (key, value) values (?, ?) on conflict do update set value = excluded.value;
+
 -- fence: the one check of every append: right lease, right head
 update session set head = :new_head, updated_at = :at, live = coalesce(:live, live),
     summary = coalesce(:summary, summary),

@@ -23,7 +23,7 @@ from holdfast.ports import Batch, Errand, JournalError, Lease, Recorded, Row, Sn
 
 T = TypeVar("T")
 GROUP = 256  # jobs in one transaction, at most
-SOON, AT_LATEST = 48, 1024  # frames in the log before a checkpoint: when idle, and in any case
+SOON, AT_LATEST = 48, 192  # frames in the log before a checkpoint: when idle, and in any case
 REMEMBERED = 4096  # acknowledged heads that are compared after the store was down
 
 
@@ -112,6 +112,8 @@ class SqliteJournal:
             failure = translate(error)
             if isinstance(failure, StoreDown):
                 self._fail_stop()
+            else:
+                self._frames = AT_LATEST + 1  # no room: a log that is moved into its file is reused
             return [Outcome(job, None, failure) for job in group]
         except Exception as error:  # noqa: BLE001  a fault of ours: whoever waits must hear of it
             return [Outcome(job, None, error) for job in group]

@@ -107,15 +107,15 @@ class SqliteStore:
         """A file put back from elsewhere is another history: cursors into it must not match."""
         info = self.path.stat()
         place = f"{info.st_dev}:{info.st_ino}"
-        known: dict[str, str] = dict(self.db.execute("select key, value from meta"))
-        if known.get("place") != place:
-            known = {"place": place, "epoch": secrets.token_hex(6)}
-            with self.transaction(full=True):
-                self.db.executemany(
-                    "insert into meta values (?, ?) on conflict do update set value = excluded.value",
-                    known.items(),
-                )
-        return known["epoch"]
+        if self._meta().get("place") != place:
+            with self.transaction(full=True):  # looked at again inside: one epoch for all
+                if self._meta().get("place") != place:
+                    known = {"place": place, "epoch": secrets.token_hex(6)}
+                    self.db.executemany(SQL["put_meta"], known.items())
+        return self._meta()["epoch"]
+
+    def _meta(self) -> dict[str, str]:
+        return dict(self.db.execute(SQL["meta"]))
 
     # --- writing: inside a transaction that the caller opened ---------------------------------
 
@@ -245,10 +245,10 @@ class SqliteStore:
 
     def rows(self, limit: int, before: tuple[int, str] | None) -> list[Row]:
         at, id = before or (EVER, "")
-        return [rows.list_row(r) for r in self.db.execute(SQL["rows"], (at, id, limit))]
+        return [rows.list_row(r) for r in self._every("rows", at, id, limit)]
 
     def live(self) -> list[Row]:
-        return [rows.list_row(r) for r in self.db.execute(SQL["live"])]
+        return [rows.list_row(r) for r in self._every("live")]
 
     def find(self, prefix: str) -> list[SessionId]:
         found = self.db.execute(SQL["find"], (prefix, prefix + "\U0010ffff"))
@@ -256,8 +256,12 @@ class SqliteStore:
 
     def owed(self, session: SessionId | None) -> list[Errand]:
         if session is None:
-            return [rows.errand(r) for r in self.db.execute(SQL["owed"])]
-        return [rows.errand(r) for r in self.db.execute(SQL["owed_by"], (session,))]
+            return [rows.errand(r) for r in self._every("owed")]
+        return [rows.errand(r) for r in self._every("owed_by", session)]
+
+    def _every(self, name: str, *given: object) -> list[tuple[Any, ...]]:
+        """All at once: a cursor left half read by a row that raises would hold the reader in the past."""
+        return self.db.execute(SQL[name], given).fetchall()
 
     def blob(self, id: BlobId) -> bytes | None:
         found = self.db.execute(SQL["blob"], (id,)).fetchone()

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
+from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent
 from holdfast.core.ids import CallId, DecisionId, LaunchNumber, RoundNumber, SessionId, Token
 from holdfast.core.plan import Abilities
 from holdfast.core.session import Call, CallStatus, Decision, OpenCall, Session, StopReason
@@ -31,7 +32,7 @@ class ScriptedAgents:
     def __init__(self, script: Script, world: World, *, process: bool = False) -> None:
         self._script, self._world = script, world
         self._abilities = Abilities(replay=not process, needs_process=process, native=process)
-        self._tasks: dict[tuple[SessionId, int], asyncio.Task[None]] = {}
+        self._tasks: dict[tuple[SessionId, int, int], asyncio.Task[None]] = {}  # launch, run
         self._answers: dict[tuple[SessionId, DecisionId], asyncio.Event] = {}
         self.submit: Submit  # given by whoever builds the engine
         self.refused = 0  # intents that the journal did not take
@@ -47,26 +48,26 @@ class ScriptedAgents:
         await self.submit(session.id, i.AgentReady(launch=launch.number, token=token))
 
     async def deliver(self, errand: Errand, session: Session) -> None:
-        assert session.run is not None
-        key = (session.id, session.run.number)
+        effect = errand.effect
+        assert isinstance(effect, DeliverPrompt)
+        key = (session.id, effect.launch, effect.run)
         if key not in self._tasks:
             self._tasks[key] = asyncio.create_task(self._work(session))
 
     async def interrupt(self, errand: Errand, session: Session) -> None:
-        await self._end(session.id)
-        if session.run is not None and session.launch is not None:
-            finished = i.RunFinished(
-                launch=session.launch.number,
-                run=session.run.number,
-                reason=StopReason.CANCELLED,
-            )
-            await self.submit(session.id, finished)
+        effect = errand.effect
+        assert isinstance(effect, InterruptAgent)
+        await self._end(session.id, effect.launch)
+        finished = i.RunFinished(
+            launch=effect.launch, run=effect.run, reason=StopReason.CANCELLED
+        )
+        await self.submit(session.id, finished)
 
     async def kill(self, errand: Errand, session: Session) -> None:
-        await self._end(session.id)
-        launch = session.launch
-        if launch is not None and launch.alive:
-            await self.submit(session.id, i.AgentExited(launch=launch.number, signal=9))
+        effect = errand.effect
+        assert isinstance(effect, KillAgent)
+        await self._end(session.id, effect.launch)
+        await self.submit(session.id, i.AgentExited(launch=effect.launch, signal=9))
 
     async def answer(self, errand: Errand, session: Session) -> None:
         for key, event in self._answers.items():
@@ -79,9 +80,9 @@ class ScriptedAgents:
     async def there(self, session: Session, token: Token) -> bool | None:
         return True
 
-    async def _end(self, id: SessionId) -> None:
+    async def _end(self, id: SessionId, launch: LaunchNumber | None = None) -> None:
         for key, task in list(self._tasks.items()):
-            if key[0] == id:
+            if key[0] == id and launch in (None, key[1]):
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task

@@ -54,7 +54,9 @@ class Ours:
 
     def bytes_on_disk(self) -> int:
         """Database and WAL, live."""
-        return sum(p.stat().st_size for p in self._folder.glob("journal.db*") if "shm" not in p.name)
+        return sum(
+            p.stat().st_size for p in self._folder.glob("journal.db*") if "shm" not in p.name
+        )
 
     async def close(self) -> None:
         """Leave the folder as a clean stop leaves it."""
@@ -96,7 +98,7 @@ def raw(folder: Path) -> dict[str, float]:
     db = sqlite3.connect(folder / "journal.db")
     rows = db.execute("select key, at, tag, version, body from event order by key").fetchall()
     bodies = [json.loads(row[4]) for row in rows]
-    texts = sum(1 for b in bodies if "output" in b or "text" in b and "offset" not in b)
+    texts = sum(1 for b in bodies if "output" in b or ("text" in b and "offset" not in b))
     return {
         "import_cpu": imported - STARTED_CPU,
         "load_wall": time.perf_counter() - started,

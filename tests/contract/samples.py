@@ -5,14 +5,13 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-# What a number, a word, a list is, by its type; `n` makes neighbours differ.
-
 
 def sample(kind: type, n: int = 1) -> Any:
+    """`n` makes neighbours differ."""
     return _value(inspect.type_info(kind), n, object())
 
 
-def _value(kind: Any, n: int, default: Any) -> Any:
+def _value(kind: Any, n: int, default: Any) -> Any:  # noqa: C901, PLR0911  a table, row by row
     match kind:
         case inspect.BoolType():
             return default is not True

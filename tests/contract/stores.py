@@ -109,7 +109,7 @@ class PostgresSchema(SqliteFile):
         self.run("insert into schema_version values (999)")
 
     @contextlib.contextmanager
-    def filled(self, journal: Any) -> Iterator[None]:  # noqa: ARG002
+    def filled(self, journal: Any) -> Iterator[None]:
         """What a server says when its disk is full; nobody else can be made to hit a real one."""
         self.run(
             "create function full_disk() returns trigger language plpgsql as "
@@ -146,15 +146,15 @@ class Writer:
 
     def errand(self, effect: Any, n: int = 0, **rest: Any) -> Errand:
         """Owed by the next event."""
-        id = f"{self.session}/{self.head + 1}/{n}"
-        return Errand(id=id, session=self.session, effect=effect, **rest)
+        name = f"{self.session}/{self.head + 1}/{n}"
+        return Errand(id=name, session=self.session, effect=effect, **rest)
 
 
 async def writer(
     journal: Journal, session: str | None = None, *, owner: str = "alice", now: int = 1000
 ) -> Writer:
-    id = SessionId(session) if session else new_id()
-    return Writer(journal, await journal.claim(id, owner, now=Millis(now), ttl=TTL))
+    wanted = SessionId(session) if session else new_id()
+    return Writer(journal, await journal.claim(wanted, owner, now=Millis(now), ttl=TTL))
 
 
 def older(lease: Lease) -> Lease:

@@ -112,7 +112,7 @@ def test_what_cannot_be_read_is_named(tag, version, body, named):  # spec: M1
 
 def test_a_copy_of_the_fold_is_only_read_as_what_it_was_written_as():
     found = hashlib.sha256(shape(Session).encode()).hexdigest()[:16]
-    assert PINNED == (SNAPSHOT_VERSION, found), (
+    assert (SNAPSHOT_VERSION, found) == PINNED, (
         "Session has changed: an earlier copy of it would be read wrongly. "
         "Bump SNAPSHOT_VERSION in journal/rows.py and PINNED here together."
     )

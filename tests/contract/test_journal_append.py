@@ -125,7 +125,11 @@ async def test_a_generation_from_the_future_is_fenced_too(store):  # spec: P3
 async def test_nobody_writes_a_session_that_was_never_claimed(store):  # spec: P3
     async with store.open() as journal:
         batch = Batch(
-            session=new_id(), generation=Generation(0), head=Seq(0), at=1, events=tuple(renamed("a"))
+            session=new_id(),
+            generation=Generation(0),
+            head=Seq(0),
+            at=1,
+            events=tuple(renamed("a")),
         )
         with pytest.raises(Fenced, match="there is no session"):
             await journal.append(batch)

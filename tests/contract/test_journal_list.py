@@ -61,7 +61,9 @@ async def pages(journal, limit, between):
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(limit=st.integers(1, 5), touched=st.lists(st.integers(0, 11), max_size=12), equal=st.booleans())
+@given(
+    limit=st.integers(1, 5), touched=st.lists(st.integers(0, 11), max_size=12), equal=st.booleans()
+)
 def test_pages_neither_skip_nor_repeat_while_sessions_change(store, limit, touched, equal):
     """One that changed moves to the front: it may have been shown or not, but never twice."""
 
@@ -141,7 +143,7 @@ async def test_a_damaged_line_is_shown_as_such_and_made_anew(store):  # spec: M1
 
 async def test_sessions_are_found_by_how_they_begin(store):  # spec: I2
     async with store.open() as journal:
-        sessions = [await writer(journal, id) for id in ("3fa0", "3fb1", "3f", "40", "3e")]
+        sessions = [await writer(journal, name) for name in ("3fa0", "3fb1", "3f", "40", "3e")]
         assert len(sessions) == 5
         assert await journal.find("3f") == ["3f", "3fa0", "3fb1"]
         assert await journal.find("3fb1") == ["3fb1"]

@@ -14,7 +14,7 @@ from holdfast.core.session import State, StopReason
 from holdfast.engine.engine import LEASE
 from holdfast.ports import Fenced, Held
 from holdfast.testing.script import Reply
-from tests.engine.rig import ASKS, ONE_CALL, OPEN, S, Rig, Wrapped, prompt, story, until
+from tests.engine.rig import ASKS, ONE_CALL, OPEN, Rig, S, Wrapped, prompt, story, until
 
 
 @story

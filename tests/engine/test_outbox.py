@@ -176,9 +176,7 @@ async def test_debts_of_a_dead_owner_are_paid_by_whoever_takes_the_session_over(
         async with Rig(folder, clock=two.clock) as one:
             one.outbox.wake = one.engine.on_owed = lambda _id: None  # dies before it pays
             await one.submit(OPEN, i.ArchiveSession())
-            decision = e.DecisionAsked(
-                decision=e.DecisionAsked.__annotations__ and _question("q1")
-            )
+            decision = e.DecisionAsked(decision=e.DecisionAsked.__annotations__ and _question("q1"))
             await one.submit(prompt())
             await one.submit(i.Heard(events=(decision,)))
         await two.clock.advance(LEASE + 1)

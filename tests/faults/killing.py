@@ -36,7 +36,7 @@ def postgres_at(dsn: str) -> MakeJournal:
 @contextlib.contextmanager
 def place(*, real_disk: bool = False) -> Iterator[Path]:
     """A state folder: in memory for the counted runs, on the disk for some."""
-    where = "/var/tmp" if real_disk or not os.path.isdir("/dev/shm") else "/dev/shm"
+    where = "/var/tmp" if real_disk or not Path("/dev/shm").is_dir() else "/dev/shm"
     folder = Path(tempfile.mkdtemp(prefix="holdfast-faults-", dir=where))
     try:
         yield folder
@@ -87,7 +87,7 @@ def start(
         trap = Trap(folder, kill_at, with_signal)
         live_once(lambda: make(folder), folder, ids, trap, shared=shared, lease=lease)
         code = 0
-    except BaseException:
+    except BaseException:  # noqa: BLE001  whatever it was, the parent must see it
         (folder / "error").write_text(traceback.format_exc())
     finally:
         os._exit(code)

@@ -10,7 +10,7 @@ from tests.faults.killing import place, postgres_at
 
 
 def clean(tally: Tally) -> Tally:
-    assert () == tally.other
+    assert tally.other == ()
     assert tally.runs > 0
     return tally
 

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 from holdfast.core.ids import SessionId
-
 from tests.faults.boundaries import Tally
 from tests.faults.killing import MakeJournal, live, place, sqlite_in, start, verdict
 from tests.faults.scenario import session_ids

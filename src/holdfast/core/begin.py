@@ -12,6 +12,7 @@ from holdfast.core.budget import Limits
 from holdfast.core.errors import Refused
 from holdfast.core.evolve import fold
 from holdfast.core.ids import CallId, InputId, LaunchNumber, RunNumber
+from holdfast.core.offer import drift_of
 from holdfast.core.plan import Plan, Strategy
 from holdfast.core.resume import choose, close_calls, close_cancelled
 from holdfast.core.session import (
@@ -24,8 +25,9 @@ from holdfast.core.session import (
     Stop,
     StopReason,
 )
-from holdfast.core.truth import Drift, NoTruth, Truth, drift
+from holdfast.core.truth import Drift, NoTruth, Truth
 
+NO_GIT = Truth(head="", branch="")
 CONTINUED = (Cause.CONTINUE, Cause.POLICY)
 
 
@@ -42,35 +44,49 @@ def begin(
     fresh: bool = False,
 ) -> list[e.Event]:
     """A run, from the state `s` in which none is active."""
-    interrupted = cut_off(s)
-    events: list[e.Event] = []
-    moved = Drift.SAME
-    if interrupted or cause in CONTINUED:
-        seen = _look(s, facts)
-        if seen is not None:
-            moved = seen.drift
-            events.append(seen)
-    closed = close_calls(s, probes=facts.probes, rerun=rerun)
-    events += closed
-    told: str | None = None
-    if interrupted:
-        truth = facts.truth if isinstance(facts.truth, Truth) else Truth(head="", branch="")
-        told = briefing(s, truth=truth, drift=moved, closed=closed, message=message)
-    elif cause in CONTINUED:
-        told = graceful(by_policy=cause is Cause.POLICY, hint=s.hint, message=message)
-    plan = _plan(s, facts, moved, fresh=fresh)
-    events.append(
-        e.RunStarted(
-            run=RunNumber(s.runs + 1),
-            cause=cause,
-            limits=limits or s.limits,
-            input=input,
-            text=text,
-            briefing=told,
-            plan=plan,
-        )
+    seen = _look(s, facts) if cut_off(s) or cause in CONTINUED else None
+    moved = seen.drift if seen else Drift.SAME
+    by = "policy" if cause is Cause.POLICY else "user"
+    closed = close_calls(
+        s, probes=facts.probes, rerun=rerun, by=by, can_rerun=facts.abilities.replay
     )
-    return [*events, *_hand_over(fold(s, events), facts, plan)]
+    plan = _plan(s, facts, moved, fresh=fresh)
+    started = e.RunStarted(
+        run=RunNumber(s.runs + 1),
+        cause=cause,
+        limits=limits or s.limits,
+        input=input,
+        text=text,
+        briefing=_told(s, facts, cause, moved, closed, message),
+        plan=plan,
+    )
+    events = [*([seen] if seen else []), *closed, *_withdrawn(s, closed), started]
+    return [*events, *_hand_over(fold(s, events), plan)]
+
+
+def _told(
+    s: Session,
+    facts: i.Facts,
+    cause: Cause,
+    moved: Drift,
+    closed: list[e.CallClosed | e.RerunDecided],
+    message: str | None,
+) -> str | None:
+    if cut_off(s):
+        truth = facts.truth if isinstance(facts.truth, Truth) else NO_GIT
+        return briefing(s, truth=truth, drift=moved, closed=closed, message=message)
+    if cause in CONTINUED:
+        return graceful(by_policy=cause is Cause.POLICY, hint=s.hint, message=message)
+    return None
+
+
+def _withdrawn(
+    s: Session, closed: list[e.CallClosed | e.RerunDecided]
+) -> list[e.DecisionDismissed]:
+    """A question about a call that will not be run as it stands is no longer open."""
+    gone = {c.call for c in closed if isinstance(c, e.CallClosed)}
+    why = "the run went on without it"
+    return [e.DecisionDismissed(decision=d.id, why=why) for d in s.decisions if d.call in gone]
 
 
 def cut_off(s: Session) -> bool:
@@ -84,10 +100,7 @@ def _look(s: Session, facts: i.Facts) -> e.WorkspaceSeen | None:
         return None
     match facts.truth:
         case Truth() as now:
-            ours = frozenset(name for c in s.open_calls for name in c.call.files)
-            return e.WorkspaceSeen(
-                truth=now, drift=drift(workspace=s.workspace, before=s.truth, now=now, ours=ours)
-            )
+            return e.WorkspaceSeen(truth=now, drift=drift_of(s, now) or Drift.SAME)
         case NoTruth(error=error):
             raise Refused(
                 f"Git could not say what state {s.workspace.path or 'the workspace'} is in: {error}",
@@ -114,7 +127,7 @@ def _plan(s: Session, facts: i.Facts, moved: Drift, *, fresh: bool) -> Plan:
     )
 
 
-def _hand_over(s: Session, facts: i.Facts, plan: Plan) -> list[e.Event]:
+def _hand_over(s: Session, plan: Plan) -> list[e.Event]:
     """To an agent that is there now, or to one that is started first."""
     if s.launch is not None and s.launch.status is LaunchStatus.READY:
         return [deliver(s)]

@@ -14,8 +14,8 @@ After a prompt that the user typed, the briefing and the user's words are two pa
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from holdfast.core.events_work import CallClosed, Closing, RerunDecided
-from holdfast.core.session import CallStatus, CoderState, Hint, OpenCall, Phase, Session
+from holdfast.core.events_work import CallClosed, RerunDecided
+from holdfast.core.session import CallStatus, Closing, CoderState, Hint, OpenCall, Phase, Session
 from holdfast.core.truth import Drift, Truth, dirty_files, split_by_change
 
 FILES_SHOWN = 50

@@ -50,7 +50,6 @@ from holdfast.core.events_work import (
     CallFinished,
     CallIntended,
     CallObserved,
-    Closing,
     CoderNoted,
     ConversationCompacted,
     ConversationRepaired,
@@ -69,6 +68,7 @@ from holdfast.core.events_work import (
     WorkspaceSeen,
     WorkspaceSnapshotted,
 )
+from holdfast.core.session import Closing
 
 SessionEvent = (
     SessionOpened

@@ -1,10 +1,8 @@
 """Events of the work in a run: rounds, calls, conversation, workspace. See events.py."""
 
-from enum import StrEnum
-
 from holdfast.core.budget import Usage
 from holdfast.core.ids import BlobId, CallId, RoundNumber
-from holdfast.core.session import Call, CoderState
+from holdfast.core.session import Call, Closing, CoderState
 from holdfast.core.truth import Drift, Truth, Workspace
 from holdfast.core.value import Value
 
@@ -82,14 +80,6 @@ class CallFinished(Value):
     size: int = 0
     millis: int = 0
     files: tuple[str, ...] = ()  # what it changed
-
-
-class Closing(StrEnum):
-    UNKNOWN = "unknown"
-    CANCELLED = "cancelled"
-    NOT_STARTED = "not_started"
-    PROBED_DONE = "probed_done"
-    DENIED = "denied"
 
 
 class CallClosed(Value):

@@ -229,7 +229,7 @@ def _conversation(s: Session, event: e.ConversationEvent) -> Changes:
 def _workspace(s: Session, event: e.WorkspaceEvent) -> Changes:
     match event:
         case e.WorkspaceSeen(truth=truth):
-            return dict(truth=truth)
+            return dict(truth=truth, touched=())
         case e.WorkspaceSnapshotted(number=number):
             return dict(snapshot=number)
         case e.WorkspaceLost():

@@ -73,7 +73,9 @@ def _call_finished(s: Session, event: e.CallFinished) -> Changes:
     if all(c.call.id != event.call for c in s.calls):
         return {"early": (*s.early, event.call)}
     result = event.output[:RESULT_KEPT]
-    changes = _call(s, event.call, status=CallStatus.FINISHED, result=result)
+    changes = _call(s, event.call, status=CallStatus.FINISHED, result=result, failed=event.failed)
+    if event.files:
+        changes["touched"] = tuple(dict.fromkeys((*s.touched, *event.files)))
     changes["progressed"] = s.progressed or not event.failed
     if s.run is not None:
         spent = replace(s.run.spent, tool_calls=s.run.spent.tool_calls + 1)
@@ -111,7 +113,7 @@ CHANGES: dict[type, Callable[[Session, Any], Changes]] = {
     e.CallFinished: _call_finished,
     e.CallObserved: _call_observed,
     e.CallClosed: lambda s, ev: _call(
-        s, ev.call, status=CallStatus.CLOSED, result=ev.output[:RESULT_KEPT]
+        s, ev.call, status=CallStatus.CLOSED, result=ev.output[:RESULT_KEPT], how=ev.how
     ),
     e.RerunDecided: _rerun_decided,
     e.DelegationStarted: lambda _s, _e: {"phase": Phase.DELEGATING_CODER, "coder": None},

@@ -13,6 +13,7 @@ from holdfast.core.errors import Refused
 from holdfast.core.evolve import evolve, fold
 from holdfast.core.ids import LaunchNumber, TimerId
 from holdfast.core.news import news
+from holdfast.core.offer import drift_of
 from holdfast.core.plan import Strategy
 from holdfast.core.resume import Returned, choose, compare, may_continue_by_itself
 from holdfast.core.session import (
@@ -24,6 +25,7 @@ from holdfast.core.session import (
     State,
     StopReason,
 )
+from holdfast.core.truth import Drift
 
 
 def report(s: Session, given: i.Report, facts: i.Facts) -> list[e.Event]:
@@ -186,7 +188,8 @@ def _timer(s: Session, timer: TimerId, facts: i.Facts) -> list[e.Event]:
     fired: list[e.Event] = [e.TimerFired(timer=timer)]
     if due.what != "continue" or s.run is not None:
         return fired
-    why = may_continue_by_itself(fold(s, fired))
+    drift = drift_of(s, facts.truth) if facts.truth is not None else Drift.SAME
+    why = may_continue_by_itself(fold(s, fired), drift=drift, now=facts.now)
     if why is None:
         try:
             return [*fired, *begin(fold(s, fired), facts, cause=Cause.POLICY)]

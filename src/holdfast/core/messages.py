@@ -5,8 +5,8 @@ the message whose calls it answers. What is ours and not the user's words is mar
 is text that we wrote for the model, a `synthetic` result is one that no tool gave.
 """
 
-from holdfast.core.events import Closing
 from holdfast.core.ids import BlobId, CallId, InputId, RoundNumber, RunNumber
+from holdfast.core.session import Closing
 from holdfast.core.value import Value
 
 

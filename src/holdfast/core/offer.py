@@ -113,7 +113,7 @@ def drift_of(session: Session, now: Truth | NoTruth) -> Drift | None:
         before=session.truth,
         now=now,
         ours=frozenset(file for call in others for file in call.files),
-        settled=frozenset(file for call in finished for file in call.files),
+        settled=frozenset((*session.touched, *(file for call in finished for file in call.files))),
     )
 
 

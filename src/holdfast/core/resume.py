@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import assert_never
 
-from holdfast.core.events_work import CallClosed, Closing, RerunDecided
+from holdfast.core.events_work import CallClosed, RerunDecided
 from holdfast.core.ids import CallId, Millis, Token
 from holdfast.core.plan import Abilities, Plan, Strategy
-from holdfast.core.session import CallStatus, EffectClass, OpenCall, Session, StopReason
+from holdfast.core.session import CallStatus, Closing, EffectClass, OpenCall, Session, StopReason
 from holdfast.core.truth import Drift
 
 SAME_ERROR_CAP = 3  # runs in a row that end in the same error: no fourth by itself (SPEC B7)
@@ -42,7 +42,7 @@ DRIFT_RISKS: dict[Drift, str] = {
 }
 
 
-def choose(  # noqa: PLR0913 - each fact stands for itself
+def choose(
     abilities: Abilities,
     *,
     token: Token | None,
@@ -280,6 +280,8 @@ def close_calls(
     events: list[CallClosed | RerunDecided] = []
     for opened in session.open_calls:
         call = opened.call.id
+        if opened.status is CallStatus.PENDING and can_rerun and call in session.granted:
+            continue  # never begun, and the user has said yes to it meanwhile
         if opened.attempt == 0 and opened.status is CallStatus.PENDING:
             events.append(CallClosed(call=call, how=Closing.NOT_STARTED, output=NOT_STARTED))
         elif can_rerun and opened.status is CallStatus.PENDING:

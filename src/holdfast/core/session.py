@@ -141,6 +141,14 @@ class CallStatus(StrEnum):
     CLOSED = "closed"  # settled without a result of its own: unknown, cancelled, probed ...
 
 
+class Closing(StrEnum):
+    UNKNOWN = "unknown"
+    CANCELLED = "cancelled"
+    NOT_STARTED = "not_started"
+    PROBED_DONE = "probed_done"
+    DENIED = "denied"
+
+
 class OpenCall(Value):
     """A call of the current round."""
 
@@ -148,6 +156,8 @@ class OpenCall(Value):
     status: CallStatus = CallStatus.PENDING
     attempt: int = 0  # how often it was begun
     result: str | None = None  # the first part of it, for the briefing
+    failed: bool = False
+    how: Closing | None = None  # it was closed without a result of its own
     decided: int = 0  # recorded decisions to run it again
 
 
@@ -311,6 +321,7 @@ class Session(Value):
     context_lost: str | None = None
 
     truth: Truth | None = None
+    touched: tuple[str, ...] = ()  # files that finished calls changed since then
     snapshot: int = 0
     workspace_lost: bool = False
 

@@ -40,7 +40,7 @@ def scrub(value: T) -> T:
     return _scrub(value)  # type: ignore[no-any-return]
 
 
-def _scrub(value: Any) -> Any:  # noqa: ANN401  it walks whatever it is given
+def _scrub(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     if isinstance(value, tuple):

@@ -81,8 +81,8 @@ class Outbox:
         except JournalError as error:
             LOG.warning("errand %s: the journal failed: %s", errand.id, error)
             return await self._put_off(errand, FIRST_WAIT)
-        except Exception as error:
-            LOG.exception("errand %s failed: %s", errand.id, error)
+        except Exception:
+            LOG.exception("errand %s failed", errand.id)
             wait = FIRST_WAIT << min(errand.attempts, 10)
             return await self._put_off(errand, min(wait, LONGEST_WAIT))
         return None

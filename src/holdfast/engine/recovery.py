@@ -59,7 +59,7 @@ async def _one(engine: Engine, row: Row, found: Found) -> None:
     except Held:
         found.held.append(row.session)
     except Damaged as error:
-        LOG.error("session %s is quarantined: %s", row.session, error)
+        LOG.warning("session %s is quarantined: %s", row.session, error)
         await engine.journal.quarantine(row.session, str(error))
         found.quarantined.append(row.session)
 

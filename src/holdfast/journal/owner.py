@@ -18,10 +18,12 @@ def this_owner() -> str:
 
 def process_dead(owner: str) -> bool | None:
     """True: certainly dead. False: alive. None: not to be told from here."""
-    parts = owner.split(":")
-    if len(parts) != 5 or parts[0] != socket.gethostname():
+    try:
+        host, boot, pid, start, _nonce = owner.split(":")
+    except ValueError:
+        return None  # not one of ours
+    if host != socket.gethostname():
         return None
-    _, boot, pid, start, _ = parts
     if boot != boot_id():
         return True
     if not pid.isdigit() or not start:

@@ -11,8 +11,10 @@ from pg_settings s join (values
         when 'off' then 'on' else current_setting('synchronous_commit') end)
 ) as w (name, value) using (name);
 
--- made: is there a schema, and are there tables in it?
-select to_regnamespace(quote_ident(%(schema)s)) is not null, to_regclass('schema_version') is not null;
+-- made: is there a schema, and are there tables in it? Asked of the tables themselves: to_regclass
+-- and its kin may still not know what another process has just made.
+select exists (select from pg_namespace where nspname = %(schema)s),
+    exists (select from pg_tables where schemaname = %(schema)s and tablename = 'schema_version');
 
 -- version: of the tables
 select coalesce(max(number), 0) from schema_version;

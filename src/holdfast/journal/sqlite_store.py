@@ -10,7 +10,7 @@ import os
 import secrets
 import sqlite3
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 

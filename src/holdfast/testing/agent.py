@@ -58,9 +58,7 @@ class ScriptedAgents:
         effect = errand.effect
         assert isinstance(effect, InterruptAgent)
         await self._end(session.id, effect.launch)
-        finished = i.RunFinished(
-            launch=effect.launch, run=effect.run, reason=StopReason.CANCELLED
-        )
+        finished = i.RunFinished(launch=effect.launch, run=effect.run, reason=StopReason.CANCELLED)
         await self.submit(session.id, finished)
 
     async def kill(self, errand: Errand, session: Session) -> None:
@@ -75,7 +73,9 @@ class ScriptedAgents:
                 event.set()
 
     async def alive(self, session: Session) -> bool | None:
-        return any(key[0] == session.id and not t.done() for key, t in self._tasks.items())
+        launch = session.launch.number if session.launch else 0
+        mine = (t for key, t in self._tasks.items() if key[:2] == (session.id, launch))
+        return any(not task.done() for task in mine)
 
     async def there(self, session: Session, token: Token) -> bool | None:
         return True
@@ -111,7 +111,7 @@ class _Run:
     async def play(self) -> None:
         for open_call in self._session.calls:  # those that were decided to be run again
             if open_call.status is CallStatus.PENDING and not await self._call(open_call, None):
-                return
+                return None
         while True:
             n = self._session.responses
             if n >= len(self._agents._script):

@@ -14,10 +14,12 @@ Acknowledge = Callable[[str], None]
 class FaultJournal:
     """Every write of the port has a boundary on either side. Reading goes straight through."""
 
-    def __init__(self, journal: Journal, boundary: Boundary, acknowledge: Acknowledge = nowhere):
+    def __init__(
+        self, journal: Journal, boundary: Boundary, acknowledge: Acknowledge = nowhere
+    ) -> None:
         self._journal, self._boundary, self._acknowledge = journal, boundary, acknowledge
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  everything else is the journal's own
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._journal, name)
 
     async def append(self, batch: Batch) -> None:

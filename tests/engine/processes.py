@@ -117,9 +117,10 @@ class World:
                 if life.dead:
                     if self.kind is not Kind.APART:
                         raise Gone
-                    await self.reborn.wait()
-                    p.life = self.current or life
-                    continue
+                    if self.current is None or self.current.dead:
+                        await self.reborn.wait()
+                    assert self.current is not None
+                    p.life = life = self.current
                 task = life.spawn(life.engine.submit(p.session, report))
                 if not await life.finish(task):
                     continue  # the power went: whether it was heard nobody knows
@@ -189,6 +190,7 @@ class _Play:
         for _ in range(1 + self.session.responses % 2):
             await self.round()
         finished = i.RunFinished(launch=self.p.launch, run=self.run, reason=self.w.reason)
+        self.p.alive = self.w.kind is not Kind.BUILTIN
         await self.w.say(self.p, finished)
 
     async def round(self) -> None:

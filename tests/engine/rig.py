@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
+from holdfast.core.effects import WakeSession
 from holdfast.core.evolve import rebuild
 from holdfast.core.ids import InputId, SessionId
 from holdfast.core.session import Session
@@ -139,7 +140,8 @@ class Rig:
 
         async def settled() -> bool:
             session = await self.session(id)
-            owed = [o for o in await self.journal.owed(id) if not o.due]
+            owed = await self.journal.owed(id)
+            owed = [o for o in owed if not isinstance(o.effect, WakeSession)]
             return session.run is None and not owed and not self.outbox._workers
 
         await until(settled)

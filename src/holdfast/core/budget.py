@@ -76,7 +76,12 @@ class Gauge(Value):
         return percent(self.used, self.limit) or 0
 
 
+NOTHING = Usage()
+
+
 def add(a: Usage, b: Usage) -> Usage:
+    if b == NOTHING:
+        return a
     return Usage(
         input_tokens=max(0, a.input_tokens) + max(0, b.input_tokens),
         output_tokens=max(0, a.output_tokens) + max(0, b.output_tokens),

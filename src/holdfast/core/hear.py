@@ -8,9 +8,9 @@ from typing import assert_never
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.begin import begin, deliver, stop_run
+from holdfast.core.begin import begin, call_off, deliver, stop_run
 from holdfast.core.errors import Refused
-from holdfast.core.evolve import evolve, fold
+from holdfast.core.evolve import fold
 from holdfast.core.ids import LaunchNumber, TimerId
 from holdfast.core.news import news
 from holdfast.core.offer import drift_of
@@ -50,7 +50,7 @@ def report(s: Session, given: i.Report, facts: i.Facts) -> list[e.Event]:
         case i.TimerDue(timer=timer):
             return _timer(s, timer, facts)
         case i.StartFailed(message=message):
-            return [] if s.terminal else [e.SessionFailed(message=message)]
+            return _failed(s, message, facts)
         case _:
             assert_never(given)
 
@@ -64,11 +64,12 @@ def _status(s: Session) -> LaunchStatus:
 
 
 def _heard(s: Session, events: tuple[i.Reportable, ...]) -> list[e.Event]:
-    heard: list[e.Event] = []
-    for event in events:
-        for item in news(s, event):
-            heard.append(item)
-            s = evolve(s, item)
+    heard: list[e.Event] = news(s, events[0]) if events else []
+    done = 0
+    for event in events[1:]:  # what follows is judged by what went before
+        s = fold(s, heard[done:])
+        done = len(heard)
+        heard += news(s, event)
     return heard
 
 
@@ -127,18 +128,27 @@ def _refused(s: Session, given: i.TokenRefused, facts: i.Facts) -> list[e.Event]
     events: list[e.Event] = [
         e.TokenDropped(launch=given.launch, why=given.why),
         e.ContextLost(launch=given.launch, why=given.why),
-        e.LaunchExited(launch=given.launch, message=why),
+        e.LaunchExited(launch=given.launch, message=why, liveness="unknown"),  # so it is killed
         e.Notice(kind="token_refused", text=why),
     ]
-    if s.run is None or s.run.delivered:
+    if s.run is None:
         return events
-    if s.launch is not None and s.launch.plan.strategy in (Strategy.INJECT, Strategy.FRESH):
+    afresh = s.launch is not None and s.launch.plan.strategy in (Strategy.INJECT, Strategy.FRESH)
+    if s.run.delivered or afresh:
         return [
             *events,
             *stop_run(s, facts, reason=StopReason.ERROR, error=ErrorClass.UNKNOWN, message=why),
         ]
     plan = choose(facts.abilities, token=None, there=False, history=s.messages > 0)
     return [*events, e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=plan)]
+
+
+def _failed(s: Session, message: str, facts: i.Facts) -> list[e.Event]:
+    """Its run ends like every other: with the one event that says why (SPEC A5)."""
+    if s.terminal:
+        return []
+    stopped = stop_run(s, facts, reason=StopReason.ERROR, message=message)
+    return [*call_off(s), *stopped, e.SessionFailed(message=message)]
 
 
 def _finished(s: Session, given: i.RunFinished, facts: i.Facts) -> list[e.Event]:
@@ -190,6 +200,8 @@ def _timer(s: Session, timer: TimerId, facts: i.Facts) -> list[e.Event]:
         return fired
     drift = drift_of(s, facts.truth) if facts.truth is not None else Drift.SAME
     why = may_continue_by_itself(fold(s, fired), drift=drift, now=facts.now)
+    if s.runs == 0:
+        why = "nothing has run yet"
     if why is None:
         try:
             return [*fired, *begin(fold(s, fired), facts, cause=Cause.POLICY)]

@@ -20,6 +20,7 @@ NAMES: dict[type, Callable[[Session, Any], str]] = {
     e.ResponseFinished: lambda _s, ev: f"response:{ev.round}",
     e.CallIntended: lambda s, ev: f"call:{s.round}:{ev.call}:{ev.attempt}",
     e.CallFinished: lambda s, ev: f"result:{s.round}:{ev.call}:{ev.attempt}",
+    e.DecisionAsked: lambda _s, ev: f"question:{ev.decision.id}",
     e.DecisionAnswered: lambda _s, ev: f"answer:{ev.decision}",
 }
 

@@ -50,8 +50,8 @@ def _in_run(s: Session, event: InRun) -> list[e.Event]:
             return [event] if round == s.round + 1 or (again and event.attempt > 1) else []
         case e.ResponseFinished(round=round) | e.ResponseDropped(round=round):
             return [event] if round == s.round and s.phase is Phase.STREAMING_LLM else []
-        case e.CallObserved(call=call):
-            return [] if _find(s, call.id) else [event]
+        case e.CallObserved(round=round, call=call):
+            return [event] if round == s.round and not _find(s, call.id) else []
         case e.CallIntended(call=id, attempt=attempt):
             return [event] if _may_begin(_find(s, id), attempt) else []
         case e.CallFinished(call=id):

@@ -23,7 +23,8 @@ def still_owed(s: Session, effect: f.Effect) -> bool:
     """Whether a debt from before a crash still makes sense. A stale one is settled unperformed."""
     match effect:
         case f.StartAgent(launch=launch):
-            return _launch(s) == launch and _status(s) is LaunchStatus.REQUESTED
+            up = _status(s) in (LaunchStatus.READY, LaunchStatus.EXITED)
+            return _launch(s) == launch and not up  # started is not ready yet
         case f.DeliverPrompt(launch=launch, run=run):
             running = s.run is not None and s.run.number == run
             return running and _launch(s) == launch and s.agent_alive
@@ -34,8 +35,8 @@ def still_owed(s: Session, effect: f.Effect) -> bool:
             return _launch(s) == launch and s.agent_alive
         case f.TakeSnapshot(number=number):
             return number > s.snapshot and not s.workspace_lost
-        case f.WakeSession(timer=timer):
-            return any(t.id == timer for t in s.timers)
+        case f.WakeSession(timer=timer, due=due):
+            return any(t.id == timer and t.due == due for t in s.timers)  # not if it was put off
         case f.KillAgent() | f.RewindWorkspace() | f.NotifyPerson():
             return True
         case _:

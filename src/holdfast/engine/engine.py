@@ -40,7 +40,7 @@ from holdfast.ports import (
     StoreFull,
     Workspaces,
 )
-from holdfast.views.sessions import Summary, summary
+from holdfast.views.sessions import Summary, alike, summary
 
 LEASE = 15_000  # ms
 TRIES = 3
@@ -156,7 +156,7 @@ class Engine:
                 identities=names,
                 errands=errands,
                 blobs=blobs,
-                summary=None if seen == live.summary else seen,
+                summary=None if alike(seen, live.summary) else seen,
                 snapshot=after if due else None,
                 release=idle,
                 durable=not all(isinstance(event, STREAMED) for event in events),

@@ -5,11 +5,12 @@ select key, value from meta;
 insert into meta (key, value) values (?, ?) on conflict do update set value = excluded.value;
 
 -- fence: the one check of every append: right lease, right head
-update session set head = :new_head, updated_at = :at, live = coalesce(:live, live),
-    summary = coalesce(:summary, summary),
-    lease_until = case when :release then 0 else lease_until end
-where id = :id and generation = :generation and head = :head
-returning no;
+update session set head = ? where id = ? and generation = ? and head = ? returning no;
+
+-- fence_and_list: the same when the list changes too; an index follows updated_at, so only then
+update session set head = ?, updated_at = ?, live = coalesce(?, live), summary = coalesce(?, summary),
+    lease_until = case when ? then 0 else lease_until end
+where id = ? and generation = ? and head = ? returning no;
 
 -- why_fenced: what the store has instead of what the writer believed
 select head, generation, quarantined from session where id = ?;

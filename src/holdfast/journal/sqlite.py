@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from holdfast.core.ids import BlobId, Millis, Seq, SessionId
 from holdfast.journal import rows
 from holdfast.journal.owner import process_dead
+from holdfast.journal.replies import Replies, Reply
 from holdfast.journal.sqlite_store import PAGE, SQL, SqliteStore, translate
 from holdfast.ports import Batch, Errand, JournalError, Lease, Recorded, Row, Snapshot, StoreDown
 
@@ -32,12 +33,6 @@ class Job(NamedTuple):
     full: bool
     pages: int  # about how much this adds to the log
     future: asyncio.Future[Any]
-
-
-class Outcome(NamedTuple):
-    job: Job
-    value: Any
-    error: BaseException | None
 
 
 class SqliteJournal:
@@ -56,6 +51,7 @@ class SqliteJournal:
         self._writer: SqliteStore | None = await asyncio.to_thread(self._prepared)
         self._reader = await asyncio.to_thread(SqliteStore, self._path)
         self.epoch = self._writer.epoch
+        self._replies = Replies(self._loop)
         self._thread.start()
         self._open = True
 
@@ -78,6 +74,7 @@ class SqliteJournal:
         self._open = False
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
+        self._replies.close()
         self._readers.shutdown(wait=True)
         self._reader.close()
         if self._writer is not None:
@@ -94,32 +91,32 @@ class SqliteJournal:
                     self._jobs.put(None)
                     break
                 group.append(more)
-            self._reply(self._run(group))
+            self._replies.put(self._run(group))
             self._frames += sum(j.pages for j in group)
             if self._frames > AT_LATEST or (self._frames > SOON and self._jobs.empty()):
                 self._checkpoint()
 
-    def _run(self, group: list[Job]) -> list[Outcome]:
+    def _run(self, group: list[Job]) -> list[Reply]:
         try:
             store = self._writer or self._reopened()
             with store.transaction(full=any(j.full for j in group)):
                 if len(group) == 1:
-                    return [Outcome(group[0], group[0].work(store), None)]
+                    return [Reply(group[0].future, group[0].work(store), None)]
                 return [self._nested(store, job) for job in group]
         except JournalError as error:
-            return [Outcome(job, None, error) for job in group]
+            return [Reply(job.future, None, error) for job in group]
         except sqlite3.Error as error:
             failure = translate(error)
             if isinstance(failure, StoreDown):
                 self._fail_stop()
             else:
                 self._frames = AT_LATEST + 1  # no room: a log that is moved into its file is reused
-            return [Outcome(job, None, failure) for job in group]
+            return [Reply(job.future, None, failure) for job in group]
         except Exception as error:  # noqa: BLE001  a fault of ours: whoever waits must hear of it
-            return [Outcome(job, None, error) for job in group]
+            return [Reply(job.future, None, error) for job in group]
 
     @staticmethod
-    def _nested(store: SqliteStore, job: Job) -> Outcome:
+    def _nested(store: SqliteStore, job: Job) -> Reply:
         """One member of a group: what it did is undone alone if it may not be."""
         store.db.execute("savepoint job")
         try:
@@ -129,15 +126,9 @@ class SqliteJournal:
                 raise  # the disk, not the job: nobody's work stands
             store.db.execute("rollback to job")
             store.db.execute("release job")
-            return Outcome(job, None, error)
+            return Reply(job.future, None, error)
         store.db.execute("release job")
-        return Outcome(job, value, None)
-
-    def _reply(self, outcomes: list[Outcome]) -> None:
-        try:
-            self._loop.call_soon_threadsafe(_settle, outcomes)
-        except RuntimeError:
-            return  # the loop is gone, and with it everyone who waited
+        return Reply(job.future, value, None)
 
     def _fail_stop(self) -> None:
         """The kernel may have dropped what it could not write: trust nothing until checked."""
@@ -152,7 +143,7 @@ class SqliteJournal:
         store = self._prepared()
         try:
             store.check()
-            for session, head in self._acknowledged.items():
+            for session, head in list(self._acknowledged.items()):
                 row = store.row(session)
                 if row is None or row.head < head:
                     raise StoreDown(
@@ -258,13 +249,3 @@ class SqliteJournal:
 
     async def blob(self, id: BlobId) -> bytes | None:
         return await self._read(lambda store: store.blob(id))
-
-
-def _settle(outcomes: list[Outcome]) -> None:
-    for job, value, error in outcomes:
-        if job.future.done():
-            continue  # whoever waited was cancelled; the write stands
-        if error is not None:
-            job.future.set_exception(error)
-        else:
-            job.future.set_result(value)

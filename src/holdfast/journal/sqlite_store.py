@@ -154,19 +154,14 @@ class SqliteStore:
 
     def _fence(self, batch: Batch) -> int:
         seen = batch.summary
-        found = self.db.execute(
-            SQL["fence"],
-            {
-                "new_head": batch.head + len(batch.events),
-                "at": batch.at,
-                "live": seen.live if seen is not None else None,
-                "summary": rows.to_json(seen) if seen is not None else None,
-                "release": batch.release,
-                "id": batch.session,
-                "generation": batch.generation,
-                "head": batch.head,
-            },
-        ).fetchone()
+        head = batch.head + len(batch.events)
+        where = (batch.session, batch.generation, batch.head)
+        if seen is None and not batch.release:
+            found = self.db.execute(SQL["fence"], (head, *where)).fetchone()
+        else:
+            listed = (None, None) if seen is None else (seen.live, rows.to_json(seen))
+            row = (head, batch.at, *listed, batch.release, *where)
+            found = self.db.execute(SQL["fence_and_list"], row).fetchone()
         if found is None:
             raise self._fenced(batch)
         return int(found[0])

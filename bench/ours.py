@@ -76,7 +76,7 @@ def load(folder: Path) -> dict[str, float]:
     started, cpu = time.perf_counter(), time.process_time()
     store = SqliteStore(folder / "journal.db")
     copy = store.snapshot(SESSION)
-    events = [r.event for r in store.read(SESSION, 0, None)]
+    events = store.events(SESSION, 0)
     session = copy.session if copy else Session(id=SESSION)
     session = fold(session, events[session.seq :])
     conversation = Conversation()

@@ -1,7 +1,9 @@
 """A throw-away PostgreSQL: real binaries, real fsync, a free loopback port, gone at the end.
 
 Works as a plain user, and as root by becoming `postgres` or `nobody`, for the server refuses root.
-The folder is made by mkdtemp, not under pytest's own, whose parents nobody else may enter.
+The folder is made by mkdtemp, not under pytest's own, whose parents nobody else may enter. The server
+ends with whoever started it, also by kill -9: a shell stands between them and reads from us until it
+cannot.
 
     with cluster() as dsn:
         ...
@@ -11,7 +13,6 @@ import contextlib
 import os
 import pwd
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -29,8 +30,12 @@ SAFE = ("fsync=on", "synchronous_commit=on", "full_page_writes=on")
 PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin")
 
 
+WATCHED = '"$@" </dev/null & read _; kill -QUIT $!; wait $!'
+PATIENCE = 30  # seconds for a server to come up
+
+
 class NoPostgres(Exception):
-    pass
+    """Its programs are not here."""
 
 
 def binaries() -> Path:
@@ -59,8 +64,9 @@ def cluster(*settings: str) -> Iterator[str]:
 @contextlib.contextmanager
 def server(*settings: str) -> Iterator["Server"]:
     """The same, for tests that stop and start it."""
+    programs = binaries()
     folder = Path(tempfile.mkdtemp(prefix="holdfast-postgres-"))
-    running = Server(binaries(), folder, settings)
+    running = Server(programs, folder, settings)
     try:
         running.make()
         running.start()
@@ -81,48 +87,54 @@ class Server:
     def make(self) -> None:
         if self._who:
             os.chown(self._folder, self._who["user"], self._who["group"])
-        self._run(
-            "initdb", "-U", "holdfast", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"
-        ).wait()
+        options = ("-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+        if self._run([*self._program("initdb"), "-U", "holdfast", *options]).wait() != 0:
+            raise RuntimeError(self._log())
 
     def start(self) -> None:
         options = [*SAFE, *self._settings, "jit=off", "listen_addresses=127.0.0.1"]
         options.append(f"unix_socket_directories={self._folder}")
-        self._process = self._run(
-            "postgres", "-p", str(self._port), *(word for o in options for word in ("-c", o))
-        )
-        self._wait_until_up(self._process)
+        words = [word for option in options for word in ("-c", option)]
+        program = [*self._program("postgres"), "-p", str(self._port), *words]
+        self._process = self._run(["/bin/sh", "-c", WATCHED, "sh", *program])
+        self._wait_until_up()
 
     def kill(self) -> None:
         """At once, without a word to anybody: what SIGQUIT is for."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGQUIT)
-            self._process.wait(10)
+            self._process.communicate(timeout=10)  # closes what the shell reads from
             self._process = None
 
-    def _run(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def _program(self, name: str) -> tuple[str, ...]:
+        return (str(self._programs / name), "-D", str(self._folder / "data"))
+
+    def _run(self, command: list[str]) -> subprocess.Popen[bytes]:
         with (self._folder / "log").open("ab") as log:
             return subprocess.Popen(
-                [self._programs / program, "-D", self._folder / "data", *arguments],
+                command,
                 cwd=self._folder,
                 env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TZ": "UTC"},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
                 **self._who,
             )
 
-    def _wait_until_up(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_until_up(self) -> None:
+        until = time.monotonic() + PATIENCE
         while True:
             try:
                 psycopg.connect(self.dsn, connect_timeout=2).close()
             except psycopg.OperationalError:
-                if process.poll() is not None:
-                    raise NoPostgres((self._folder / "log").read_text()) from None
+                if time.monotonic() > until:
+                    raise RuntimeError(self._log()) from None
                 time.sleep(0.02)
             else:
                 return
+
+    def _log(self) -> str:
+        return (self._folder / "log").read_text(encoding="utf-8", errors="replace")
 
 
 def _somebody() -> dict:

@@ -58,7 +58,7 @@ class Batch(Value):
     errands: tuple[Errand, ...] = ()
     settled: tuple[str, ...] = ()
     blobs: tuple[Blob, ...] = ()
-    summary: Summary | None = None  # of the list; None: as before
+    summary: Summary | None = None  # of the list; None: as before, its place there too
     snapshot: Session | None = None  # a disposable copy of the fold at the new head
     release: bool = False  # give the lease up with this write
     durable: bool = True  # must survive a power cut before it is acknowledged
@@ -172,6 +172,9 @@ class Journal(Protocol):
         self, session: SessionId, *, after: Seq = Seq(0), limit: int | None = None
     ) -> list[Recorded]:
         """In order, without a gap: what is missing or unreadable is `Damaged`."""
+
+    async def events(self, session: SessionId, *, after: Seq = Seq(0)) -> list[Event]:
+        """The same, for a fold: all of them, without their places and times."""
 
     async def snapshot(self, session: SessionId) -> Snapshot | None: ...
 

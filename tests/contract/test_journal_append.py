@@ -247,14 +247,28 @@ async def test_two_journals_on_one_store_lose_nothing(store):  # spec: P1
 
 async def test_whoever_stops_waiting_does_not_undo_the_write(store):  # spec: P1
     async with store.open() as journal:
-        alice = await writer(journal)
-        task = asyncio.ensure_future(alice.append(*renamed("a")))
+        writers = [await writer(journal) for _ in range(10)]
+        tasks = [asyncio.ensure_future(w.append(*renamed("a"))) for w in writers]
         await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        bob = await writer(journal, owner="bob")  # writes are done in order: it is behind that one
-        await bob.append(*renamed("b"))
-        assert titles(await journal.read(alice.session)) == ["a"]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        last = await writer(journal)  # writes are done in order: it is behind them all
+        await last.append(*renamed("b"))
+        for w in writers:
+            assert titles(await journal.read(w.session)) == ["a"]
+
+
+async def test_closing_waits_for_what_is_under_way(store):  # spec: P1
+    async with store.open() as journal:
+        writers = [await writer(journal) for _ in range(10)]
+        tasks = [asyncio.ensure_future(w.append(*renamed("a"))) for w in writers]
+        await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await asyncio.gather(*tasks)
+    async with store.open() as journal:
+        for w in writers:
+            assert titles(await journal.read(w.session)) == ["a"]
 
 
 async def test_a_closed_journal_says_so(store):

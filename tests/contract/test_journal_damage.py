@@ -86,6 +86,9 @@ async def test_a_quarantined_session_is_left_alone_and_the_rest_goes_on(store): 
         assert len(await journal.read(alice.session)) == 1
         assert len(await journal.rows()) == 2
         await bob.append(*renamed("b"))
+        await journal.rebuild_list()  # also then
+        store.spoil_row(alice.session, live=True)
+        assert alice.session not in [row.session for row in await journal.live()]
 
 
 async def test_a_damaged_errand_names_its_session_and_quarantine_frees_the_rest(store):  # spec: M1

@@ -20,7 +20,7 @@ async def test_the_list_shows_what_was_last_said_of_a_session(store):  # spec: A
         alice = await writer(journal, now=7)
         seen = sample(Summary)
         await alice.append(EVENT, at=8, summary=seen)
-        await alice.append(EVENT, at=9)  # says nothing: as before
+        await alice.append(EVENT, at=9)  # says nothing: as before, its place too
         expected = Row(
             session=alice.session,
             head=2,
@@ -29,7 +29,7 @@ async def test_the_list_shows_what_was_last_said_of_a_session(store):  # spec: A
             lease_until=7 + TTL,
             summary=seen,
             created_at=7,
-            updated_at=9,
+            updated_at=8,
         )
         assert await journal.row(alice.session) == expected
         assert await journal.rows() == [expected]
@@ -39,11 +39,18 @@ async def test_the_newest_comes_first(store):  # spec: A1
     async with store.open() as journal:
         writers = [await writer(journal) for _ in range(5)]
         for n, at in enumerate((30, 10, 50, 20, 50)):
-            await writers[n].append(EVENT, at=at)
+            await writers[n].append(EVENT, at=at, summary=Summary())
         tied = sorted((writers[2].session, writers[4].session), reverse=True)
         expected = [*tied, writers[0].session, writers[3].session, writers[1].session]
         assert expected == [row.session for row in await journal.rows()]
         assert expected[:2] == [row.session for row in await journal.rows(limit=2)]
+
+
+async def test_a_session_that_is_given_back_is_the_newest(store):
+    async with store.open() as journal:
+        first, second = await writer(journal, now=1), await writer(journal, now=2)
+        await first.append(EVENT, at=3, release=True)
+        assert [row.session for row in await journal.rows()] == [first.session, second.session]
 
 
 async def pages(journal, limit, between):
@@ -72,13 +79,13 @@ def test_pages_neither_skip_nor_repeat_while_sessions_change(store, limit, touch
             store.clear()  # of an earlier example
             writers = [await writer(journal, now=1) for _ in range(12)]
             for n, w in enumerate(writers):
-                await w.append(EVENT, at=10 if equal else 10 + n)
+                await w.append(EVENT, at=10 if equal else 10 + n, summary=Summary())
             waiting, changed = list(touched), set()
 
             async def between(_found):
                 if waiting:
                     w = writers[waiting.pop()]
-                    await w.append(EVENT, at=1000 + len(waiting))
+                    await w.append(EVENT, at=1000 + len(waiting), summary=Summary())
                     changed.add(w.session)
 
             seen = await pages(journal, limit, between)

@@ -6,8 +6,9 @@ from holdfast.core import events as e
 from holdfast.core.evolve import fold, rebuild
 from holdfast.core.ids import SessionId
 from holdfast.core.session import Session, State
+from holdfast.core.value import replace
 from holdfast.journal.sqlite_store import SqliteStore
-from holdfast.views.sessions import alike, summary
+from holdfast.views.sessions import summary
 from tests.engine.processes import Kind, World
 
 
@@ -26,7 +27,11 @@ def the_list_agrees(store: SqliteStore, session: Session) -> None:
     row = store.row(session.id)
     assert row is not None
     assert row.head == session.seq
-    assert alike(summary(session), row.summary)
+    expected = summary(session)
+    moving = ("phase", "round", "cost_micros", "input_tokens", "output_tokens")
+    if session.run is not None:  # what moves with every event of a run follows with its end
+        expected = replace(expected, **{name: getattr(row.summary, name) for name in moving})
+    assert expected == row.summary
 
 
 def one_run_at_a_time(events: list[e.Event]) -> None:

@@ -197,7 +197,7 @@ class _Play:
         n, r = self.session.responses, RoundNumber(self.session.round + 1)
         calls = tuple(
             Call(id=CallId(f"r{r}.{k}"), name="tool", effect=CLASSES[(n + k) % 4], part=k + 1)
-            for k in range(n % 3)
+            for k in range(1 + n % 3)
         )
         await self.heard(e.RoundStarted(round=r))
         await self.heard(e.TextSaved(round=r, text="half ", offset=0))
@@ -329,7 +329,8 @@ class Adapters:
             return None
         assert session.launch is not None or session.run is not None
         p = self.w.process(session.launch.number) if session.launch else None
-        return p is not None and p.alive
+        mine = p is not None and (self.w.kind is Kind.APART or p.life is self.life)
+        return p is not None and mine and p.alive
 
     async def there(self, session: Session, token: Token) -> bool | None:
         await self.life.boundary()

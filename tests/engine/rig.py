@@ -135,6 +135,16 @@ class Rig:
     async def replay(self, id: SessionId = S) -> Session:
         return rebuild(id, await self.events(id))
 
+    async def quiet_or_asking(self, id: SessionId = S) -> Session:
+        """The same, or a question is open."""
+        await until(lambda: self._quiet_or_asking(id))
+        return await self.session(id)
+
+    async def _quiet_or_asking(self, id: SessionId) -> bool:
+        session = await self.session(id)
+        busy = self.outbox._workers or await self.journal.owed(id)
+        return not busy and (session.run is None or bool(session.decisions))
+
     async def quiet(self, id: SessionId = S) -> Session:
         """When the run is over and nothing is owed but timers."""
 

@@ -145,6 +145,7 @@ async def test_a_timer_fires_once_even_if_the_engine_dies_before_it_is_settled(f
         await until(lambda: clock._sleepers)
         await clock.advance(10)
         await until(lambda: _count(rig, 1))
+    await clock.advance(FIRST_WAIT)
     async with Rig(folder, owner="two", clock=clock) as rig:
         await recover(rig.engine, rig.outbox)
         await until(lambda: _owes(rig, 0))

@@ -163,6 +163,7 @@ def _run_stopped(s: Session, event: e.RunStopped) -> Changes:
         stop_seen=stop.reason is StopReason.COMPLETED,
         same_error=(s.same_error + 1 if again else 1) if stop.fingerprint else 0,
         hint=event.hint,
+        early=(),  # their calls will not come any more
         messages=s.messages + 1 if cut_off else s.messages,
     )
 

@@ -1,7 +1,9 @@
 """Natural names of events. The store keeps each name once per session (promise P2).
 
-An input has the id its client minted, a run its number, a call its round, id and attempt: however
-often the same thing is said, it can be written down only once.
+An input has the id its client minted, a run its number: however often the same thing is said, by
+whomever, it can be written down only once. What happens inside a round needs no name of its own: the
+fold knows the calls of the round, and a write that does not follow from the whole past is refused by
+its head. (A name costs a page of the log with every commit.)
 """
 
 from collections.abc import Callable
@@ -17,9 +19,6 @@ NAMES: dict[type, Callable[[Session, Any], str]] = {
     e.PromptDelivered: lambda _s, ev: f"prompt:{ev.run}",
     e.RunStopped: lambda _s, ev: f"stop:{ev.run}",
     e.LaunchRequested: lambda _s, ev: f"launch:{ev.launch}",
-    e.ResponseFinished: lambda _s, ev: f"response:{ev.round}",
-    e.CallIntended: lambda s, ev: f"call:{s.round}:{ev.call}:{ev.attempt}",
-    e.CallFinished: lambda s, ev: f"result:{s.round}:{ev.call}:{ev.attempt}",
     e.DecisionAsked: lambda _s, ev: f"question:{ev.decision.id}",
     e.DecisionAnswered: lambda _s, ev: f"answer:{ev.decision}",
 }

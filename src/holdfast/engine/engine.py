@@ -9,11 +9,11 @@ to look after, so an idle session belongs to nobody.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from holdfast.core import inputs as i
 from holdfast.core.decide import decide, wants_truth
-from holdfast.core.events import Event, TextSaved, ThinkingSaved
+from holdfast.core.events import Event, RoundEvent, TextSaved, ThinkingSaved
 from holdfast.core.evolve import evolve, fold
 from holdfast.core.identity import identity
 from holdfast.core.ids import CallId, Millis, SessionId
@@ -40,11 +40,12 @@ from holdfast.ports import (
     StoreFull,
     Workspaces,
 )
-from holdfast.views.sessions import Summary, alike, summary
+from holdfast.views.sessions import Summary, summary
 
 LEASE = 15_000  # ms
 TRIES = 3
 SNAPSHOT_EVERY = 256  # events that a restart may have to fold again, at most
+INSIDE_A_ROUND = frozenset(get_args(RoundEvent))
 STREAMED = (TextSaved, ThinkingSaved)  # may be lost by a power cut; everything else may not
 
 
@@ -87,7 +88,7 @@ class Engine:
         self.on_trouble: Callable[[SessionId], None] = _nobody  # so does whoever mends a store
 
     async def submit(self, id: SessionId, given: i.Input) -> Outcome:
-        live = self.sessions.setdefault(id, Live(id))
+        live = self._live(id)
         if isinstance(given, i.Heard) and given.n and not await live.inbox.turn(given):
             return Outcome(live.session, ())  # said before
         async with live.lock:
@@ -109,9 +110,15 @@ class Engine:
                     raise
             raise AssertionError  # the loop returns or raises
 
+    def _live(self, id: SessionId) -> Live:
+        live = self.sessions.get(id)
+        if live is None:
+            live = self.sessions[id] = Live(id)
+        return live
+
     async def session(self, id: SessionId) -> Session:
         """As it is now. Takes no lease."""
-        live = self.sessions.setdefault(id, Live(id))
+        live = self._live(id)
         if live.lease is not None:
             return live.session
         async with live.lock:
@@ -140,7 +147,7 @@ class Engine:
         before = live.session
         events, blobs = claim_check(decided)
         after, names, errands = _follow(before, events)
-        seen = summary(after)
+        seen = _seen(live.summary, after, events)
         due = after.seq - live.snapshot >= SNAPSHOT_EVERY or (before.run and not after.run)
         idle = not (keep or seen.live or errands or live.owed)
         lease = live.lease
@@ -156,10 +163,10 @@ class Engine:
                 identities=names,
                 errands=errands,
                 blobs=blobs,
-                summary=None if alike(seen, live.summary) else seen,
+                summary=None if seen is live.summary else seen,
                 snapshot=after if due else None,
                 release=idle,
-                durable=not all(isinstance(event, STREAMED) for event in events),
+                durable=not all(type(event) in STREAMED for event in events),
             )
         )
         live.session, live.summary = after, seen
@@ -175,7 +182,7 @@ class Engine:
 
     async def own(self, id: SessionId) -> None:
         """Hold the lease without writing: its debts are about to be paid."""
-        live = self.sessions.setdefault(id, Live(id))
+        live = self._live(id)
         async with live.lock:
             await self._own(live)
             await self._let_go(live)  # unless there is something to look after
@@ -238,8 +245,7 @@ class Engine:
         id = live.session.id
         start = await self.journal.snapshot(id)
         session = start.session if start else Session(id=id)
-        tail = await self.journal.read(id, after=session.seq)
-        live.session = fold(session, (r.event for r in tail))
+        live.session = fold(session, await self.journal.events(id, after=session.seq))
         live.snapshot = session.seq
         live.summary = summary(live.session)
         live.owed = await self.journal.owed(id)
@@ -284,6 +290,15 @@ def _follow(
             id = f"{after.id}/{after.seq}/{n}"
             errands.append(Errand(id=id, session=after.id, effect=effect, due=due))
     return after, tuple(names), tuple(errands)
+
+
+def _seen(before: Summary | None, after: Session, events: list[Event]) -> Summary:
+    """How the session looks in the list. The work inside a round moves only its phase, round and
+    cost there: these are brought up to date with the next change of another kind."""
+    if before is not None and all(type(event) in INSIDE_A_ROUND for event in events):
+        return before
+    seen = summary(after)
+    return before if before is not None and seen == before else seen
 
 
 def _nobody(_id: SessionId) -> None:

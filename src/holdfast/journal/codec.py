@@ -5,6 +5,7 @@ tags and bodies that do not fit raise `Unreadable`: nothing is guessed, nothing 
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, get_args
 
 import msgspec
@@ -44,7 +45,6 @@ def _recover_is_resume(body: Body) -> Body:
 UPCASTERS: dict[tuple[str, int], Upcast] = {("policy_fired", 1): _recover_is_resume}
 
 _KINDS: dict[str, type] = {tag: kind for kind, tag in TAGS.items()}
-_DECODERS: dict[str, msgspec.json.Decoder[Any]] = {}
 _encode = msgspec.json.Encoder().encode
 
 
@@ -53,28 +53,39 @@ def encode(value: e.Event | f.Effect) -> tuple[str, int, bytes]:
     return tag, VERSIONS.get(tag, 1), _encode(value)
 
 
+Reader = Callable[[bytes | str], Any]
+_READERS: dict[tuple[str, int], Reader] = {}
+
+
 def decode(tag: str, version: int, body: bytes | str) -> Any:
-    decoder = _DECODERS.get(tag) or _decoder(tag)
     try:
-        if version == VERSIONS.get(tag, 1):
-            return decoder.decode(body)
-        return _upcast(tag, version, body)
+        return reader(tag, version)(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unreadable(f"{tag} v{version}: {error}") from error
 
 
-def _decoder(tag: str) -> msgspec.json.Decoder[Any]:
+def reader(tag: str, version: int) -> Reader:
+    """Made once for each tag and version that is met."""
+    found = _READERS.get((tag, version))
+    return found if found is not None else _make_reader(tag, version)
+
+
+def _make_reader(tag: str, version: int) -> Reader:
     kind = _KINDS.get(tag)
     if kind is None:
         raise Unreadable(f"unknown tag {tag!r}: written by a later version?")
-    return _DECODERS.setdefault(tag, msgspec.json.Decoder(kind))
-
-
-def _upcast(tag: str, version: int, body: bytes | str) -> Any:
-    if version > VERSIONS.get(tag, 1):
+    current = VERSIONS.get(tag, 1)
+    if version > current:
         raise Unreadable(f"{tag} v{version}: written by a later version")
-    fields = msgspec.json.decode(body, type=Body)
-    for old in range(version, VERSIONS.get(tag, 1)):
+    read: Reader = msgspec.json.Decoder(kind).decode
+    if version < current:
+        read = partial(_upcast, tag, version, current)
+    return _READERS.setdefault((tag, version), read)
+
+
+def _upcast(tag: str, version: int, current: int, body: bytes | str) -> Any:
+    fields = msgspec.json.decode(body, type=dict[str, Any])
+    for old in range(version, current):
         upcast = UPCASTERS.get((tag, old))
         fields = upcast(fields) if upcast else fields
     return msgspec.convert(fields, _KINDS[tag])

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import sql
 
+from holdfast.core.events import Event
 from holdfast.core.ids import BlobId, Millis, Seq, SessionId
 from holdfast.journal import postgres_store as store
 from holdfast.journal import rows
@@ -52,6 +53,7 @@ class PostgresJournal:
         self._watched: int | None = None  # the guard's file descriptor, while we listen to it
         self._fallen = ""  # why the guard is no use any more
         self._acknowledged: dict[SessionId, int] = {}
+        self._under_way: set[asyncio.Future[Any]] = set()
         self._open = False
         self.epoch = ""
 
@@ -65,8 +67,10 @@ class PostgresJournal:
             raise
 
     async def close(self) -> None:
+        self._open = False
+        while self._under_way:
+            await asyncio.wait(self._under_way)
         async with self._turn, self._looking:
-            self._open = False
             self._unwatch()
             for db in (self._writer, self._reader, self._guard):
                 if db is not None:
@@ -77,7 +81,12 @@ class PostgresJournal:
     # --- connections ------------------------------------------------------------------------------
 
     async def _write(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        return await asyncio.shield(asyncio.ensure_future(self._alone(work)))
+        if not self._open:
+            raise StoreDown("the journal is closed")
+        task = asyncio.ensure_future(self._alone(work))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
 
     async def _alone(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         async with self._turn:
@@ -94,8 +103,6 @@ class PostgresJournal:
 
     async def _at_work(self) -> Connection:
         """The writer, with its guard standing. Connects where it must."""
-        if not self._open:
-            raise StoreDown("the journal is closed")
         if self._fallen:
             why, told = self._fallen, self._writer is None
             await self._put_down()
@@ -255,6 +262,9 @@ class PostgresJournal:
     ) -> list[Recorded]:
         found = await self._look("read", id=session, after=after, limit=limit)
         return store.history(session, found, after, limit)
+
+    async def events(self, session: SessionId, *, after: Seq = Seq(0)) -> list[Event]:
+        return [r.event for r in await self.read(session, after=after)]
 
     async def snapshot(self, session: SessionId) -> Snapshot | None:
         found = await self._look("snapshot", id=session)

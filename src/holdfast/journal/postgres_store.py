@@ -178,6 +178,7 @@ async def parameters(batch: Batch, channel: str) -> dict[str, Any]:
         "head": batch.head,
         "count": len(events),
         "at": batch.at,
+        "listed": seen is not None or batch.release,
         "live": None if seen is None else seen.live,
         "summary": None if seen is None else rows.to_json(seen),
         "release": batch.release,

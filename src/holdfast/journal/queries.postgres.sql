@@ -42,8 +42,10 @@ select id, head from session where id = any(%(ids)s);
 
 -- append: one statement, one transaction, one round trip. Everything hangs on the fence: if that
 -- finds no row, nothing is written at all. What need not survive a power cut does not wait for it.
+-- An index follows updated_at: it moves only when the list changes too.
 with fenced as (
-    update session set head = %(head)s::int8 + %(count)s, updated_at = %(at)s,
+    update session set head = %(head)s::int8 + %(count)s,
+        updated_at = case when %(listed)s then %(at)s else updated_at end,
         live = coalesce(%(live)s, live), summary = coalesce(%(summary)b::bytea, summary),
         lease_until = case when %(release)s then 0 else lease_until end
     where id = %(id)s and generation = %(generation)s and head = %(head)s::int8

@@ -62,6 +62,9 @@ update session set lease_until = 0 where id = ? and generation = ?;
 -- read: what came after a cursor
 select key & 4294967295, at, tag, version, body from event where key > ? and key <= ? order by key limit ?;
 
+-- events: the same for a fold, which reads neither place nor time
+select tag, version, body from event where key > ? and key <= ? order by key;
+
 -- number: of a session
 select no, head from session where id = ?;
 

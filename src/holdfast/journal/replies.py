@@ -41,8 +41,13 @@ class Replies:
         self._hand_out()
 
     def _hand_out(self) -> None:
-        while self._ready:
-            future, value, error = self._ready.popleft()
+        ready = [self._ready.popleft() for _ in range(len(self._ready))]
+        self.give(ready)
+
+    @staticmethod
+    def give(replies: list[Reply]) -> None:
+        """In the loop's own thread."""
+        for future, value, error in replies:
             if future.done():
                 continue  # whoever waited was cancelled; the write stands
             if error is not None:
@@ -55,3 +60,4 @@ class Replies:
             self._loop.remove_reader(self._wake)
             os.close(self._wake)
             self._wake = -1
+        self._hand_out()  # nobody waits for a wake-up that will not come

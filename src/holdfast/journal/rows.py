@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
+from holdfast.core.events import Event
 from holdfast.core.ids import Generation, Millis, Seq, SessionId
 from holdfast.core.session import Session
-from holdfast.journal.codec import Unreadable, decode, encode
+from holdfast.journal.codec import Unreadable, decode, encode, reader
 from holdfast.ports import (
     Batch,
     Conflict,
@@ -48,15 +49,29 @@ def event_rows(batch: Batch) -> list[EventRow]:
 def recorded(session: SessionId, after: int, rows: Iterable[Sequence[Any]]) -> list[Recorded]:
     """Without a gap: a missing or unreadable row is named, not skipped."""
     found = []
-    for expected, (seq, at, tag, version, body) in enumerate(rows, start=after + 1):
+    expected = after
+    for seq, at, tag, version, body in rows:
+        expected += 1
         if seq != expected:
             raise Damaged(session, expected, f"missing; the next one is {seq}")
         try:
-            event = decode(tag, version, body)
+            event = reader(tag, version)(body)
         except Unreadable as error:
             raise Damaged(session, seq, str(error)) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Damaged(session, seq, f"{tag} v{version}: {error}") from error
         found.append(Recorded(seq=seq, at=at, event=event))
     return found
+
+
+def events(found: Sequence[tuple[str, int, bytes]], count: int) -> list[Event] | None:
+    """Just the events, as a fold wants them; None: something is wrong, and `history` says what."""
+    if len(found) != count:
+        return None
+    try:
+        return [reader(tag, version)(body) for tag, version, body in found]
+    except (Unreadable, msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def history(

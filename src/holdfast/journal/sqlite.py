@@ -1,7 +1,9 @@
 """The journal in SQLite: one writer thread, one file.
 
 A whole transaction is one hop to the thread. What waits while a transaction runs goes into the next
-one together, so a hundred sessions share one fsync; a group is FULL if any member must be. After a
+one together, so a hundred sessions share one fsync; a group is FULL if any member must be. The hop
+costs as much as half a commit, so when one task alone is writing and the disk is quick, its commit is
+done where it stands (docs/decisions/0005); a slow commit or a second writer ends that at once. After a
 failure of the disk nothing is acknowledged until the file was closed, opened again, checked, and
 found to hold everything that was acknowledged before.
 """
@@ -15,6 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
+from holdfast.core.events import Event
 from holdfast.core.ids import BlobId, Millis, Seq, SessionId
 from holdfast.journal import rows
 from holdfast.journal.owner import process_dead
@@ -25,6 +28,8 @@ from holdfast.ports import Batch, Errand, JournalError, Lease, Recorded, Row, Sn
 T = TypeVar("T")
 GROUP = 256  # jobs in one transaction, at most
 SOON, AT_LATEST = 48, 192  # frames in the log before a checkpoint: when idle, and in any case
+SLOW = 0.005  # seconds: after a commit that took longer, the loop does not wait for one for a while
+CALM = 0.02  # seconds without another writer, after which one task counts as alone
 REMEMBERED = 4096  # acknowledged heads that are compared after the store was down
 
 
@@ -44,6 +49,9 @@ class SqliteJournal:
         self._acknowledged: dict[SessionId, int] = {}
         self._frames = 0
         self._open = False
+        self._writing = threading.Lock()  # whoever holds it uses the connection
+        self._last_writer: object = None
+        self._crowded_until = self._breath = 0.0
         self.epoch = ""
 
     async def open(self) -> None:
@@ -91,12 +99,13 @@ class SqliteJournal:
                     self._jobs.put(None)
                     break
                 group.append(more)
-            self._replies.put(self._run(group))
-            self._frames += sum(j.pages for j in group)
-            if self._frames > AT_LATEST or (self._frames > SOON and self._jobs.empty()):
-                self._checkpoint()
+            with self._writing:
+                self._replies.put(self._run(group))
+                if self._frames > AT_LATEST or (self._frames > SOON and self._jobs.empty()):
+                    self._checkpoint()
 
     def _run(self, group: list[Job]) -> list[Reply]:
+        self._frames += sum(j.pages for j in group)
         try:
             store = self._writer or self._reopened()
             with store.transaction(full=any(j.full for j in group)):
@@ -171,8 +180,33 @@ class SqliteJournal:
         if not self._open:
             raise StoreDown("the journal is closed")
         future: asyncio.Future[T] = self._loop.create_future()
-        self._jobs.put(Job(work, full, pages, future))
+        job = Job(work, full, pages, future)
+        if self._alone() and self._writing.acquire(blocking=False):
+            await self._write_here(job)
+        else:
+            self._jobs.put(job)
         return await future
+
+    def _alone(self) -> bool:
+        """One task writes, nobody waits, and the disk has been quick."""
+        now, task = self._loop.time(), asyncio.current_task()
+        if task is not self._last_writer:
+            self._last_writer, self._crowded_until = task, max(self._crowded_until, now + CALM)
+        return now > self._crowded_until and self._jobs.empty()
+
+    async def _write_here(self, job: Job) -> None:
+        begun = self._loop.time()
+        try:
+            self._replies.give(self._run([job]))
+        finally:
+            self._writing.release()
+        if self._loop.time() - begun > SLOW:
+            self._crowded_until = self._loop.time() + 20 * SLOW
+        if self._frames > SOON:
+            self._jobs.put(Job(_nothing, False, 0, self._loop.create_future()))  # it checkpoints
+        if begun > self._breath + CALM:  # a task that only writes must not keep the loop to itself
+            self._breath = begun
+            await asyncio.sleep(0)
 
     async def _read(self, work: Callable[[SqliteStore], T]) -> T:
         if not self._open:
@@ -227,6 +261,9 @@ class SqliteJournal:
     ) -> list[Recorded]:
         return await self._read(lambda store: store.read(session, after, limit))
 
+    async def events(self, session: SessionId, *, after: Seq = Seq(0)) -> list[Event]:
+        return await self._read(lambda store: store.events(session, after))
+
     async def snapshot(self, session: SessionId) -> Snapshot | None:
         return await self._read(lambda store: store.snapshot(session))
 
@@ -249,3 +286,7 @@ class SqliteJournal:
 
     async def blob(self, id: BlobId) -> bytes | None:
         return await self._read(lambda store: store.blob(id))
+
+
+def _nothing(_store: SqliteStore) -> None:
+    return

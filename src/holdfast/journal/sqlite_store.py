@@ -231,6 +231,15 @@ class SqliteStore:
         ).fetchall()
         return rows.history(session, found, head=head, after=after, limit=limit)
 
+    def events(self, session: SessionId, after: int) -> list[Event]:
+        number = self.db.execute(SQL["number"], (session,)).fetchone()
+        if number is None:
+            return []
+        high, head = number[0] << 32, number[1]
+        found = self.db.execute(SQL["events"], (high | after, high | head)).fetchall()
+        events = rows.events(found, max(head - after, 0))
+        return events if events is not None else [r.event for r in self.read(session, after, None)]
+
     def snapshot(self, session: SessionId) -> Snapshot | None:
         return rows.snapshot(self.db.execute(SQL["snapshot"], (session,)).fetchone())
 

@@ -171,7 +171,7 @@ class _Run:
         heard = i.Heard(launch=self._launch, events=(event,))
         outcome = await self._agents.submit(self._session.id, heard)
         self._session = outcome.session
-        return event in outcome.events
+        return bool(outcome.events)  # perhaps cut or scrubbed, so not always what was said
 
     async def _finish(self, reason: StopReason) -> None:
         finished = i.RunFinished(launch=self._launch, run=self._number, reason=reason)

@@ -1,7 +1,7 @@
 """A session in a list: all that is shown and all that a restart must know, without its history."""
 
 from holdfast.core.session import Phase, Session, State, Stop
-from holdfast.core.value import Value, replace
+from holdfast.core.value import Value
 
 
 class Summary(Value):
@@ -37,22 +37,6 @@ class Summary(Value):
     def live(self) -> bool:
         """Something may be out there that a restart has to look after."""
         return self.run is not None or self.launch is not None
-
-
-def alike(a: Summary, b: Summary | None) -> bool:
-    """Whether the list needs no change. What moves with every event of a run (its phase, round and
-    cost) is brought up to date when something else changes, at the latest when the run stops."""
-    if b is None:
-        return False
-    still = replace(
-        b,
-        phase=a.phase,
-        round=a.round,
-        cost_micros=a.cost_micros,
-        input_tokens=a.input_tokens,
-        output_tokens=a.output_tokens,
-    )
-    return a == still
 
 
 def summary(s: Session) -> Summary:

@@ -18,7 +18,7 @@ create table session (
     live        boolean not null default false,
     quarantined text not null default '',
     summary     bytea not null default '{}'
-);
+) with (fillfactor = 50);  -- every append changes its row: with room beside it, in place
 create index session_updated on session (updated_at desc, id desc);
 create index session_live on session (no) where live;
 

@@ -1,0 +1,100 @@
+"""Watchers are woken when there is news, and read from their cursor: no gap, no duplicate."""
+
+# spec: P1, J2
+
+import asyncio
+
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.ids import Seq
+from holdfast.engine.feed import Feed
+from holdfast.testing.script import Reply, ScriptedCall
+from tests.engine.rig import OPEN, Rig, S, T, prompt, story, until
+
+BUSY = (
+    Reply(text="word " * 50, pieces=25, calls=(ScriptedCall(), ScriptedCall())),
+    Reply(text="more " * 50, pieces=25, calls=(ScriptedCall(),)),
+    Reply(text="Done."),
+)
+
+
+async def watch(rig, seen, *, slow=False):
+    """What a page does: read what is new, wait for more."""
+    cursor = Seq(0)
+    while True:
+        for recorded in await rig.journal.read(S, after=cursor, limit=3 if slow else None):
+            seen.append(recorded)
+            cursor = recorded.seq
+        await rig.engine.feed.wait(S, cursor)
+
+
+@story
+async def test_every_watcher_sees_everything_once_and_in_order_while_a_run_works(folder):
+    async with Rig(folder, script=BUSY) as rig:
+        await rig.submit(OPEN)
+        fast, slow = [], []
+        watchers = [
+            asyncio.create_task(watch(rig, fast)),
+            asyncio.create_task(watch(rig, slow, slow=True)),
+        ]
+        await rig.submit(prompt())
+        session = await rig.quiet()
+        await until(lambda: len(fast) == len(slow) == session.seq)
+        for watcher in watchers:
+            watcher.cancel()
+        everything = await rig.journal.read(S)
+
+        assert everything == fast
+        assert everything == slow
+        assert list(range(1, session.seq + 1)) == [r.seq for r in fast]
+
+
+@story
+async def test_a_watcher_sleeps_until_there_is_news_of_its_own_session(folder):
+    async with Rig(folder) as rig:
+        head = (await rig.submit(OPEN)).session.seq
+        waiting = asyncio.create_task(rig.engine.feed.wait(S, head))
+        await rig.submit(OPEN, id=T)  # another session's news
+        await rig.submit(i.MarkSeen())  # nothing that is written down
+        await asyncio.sleep(0)
+
+        assert not waiting.done()
+
+        await rig.submit(i.RenameSession(title="x"))
+
+        assert await waiting == head + 1
+
+
+@story
+async def test_news_from_between_the_reading_and_the_waiting_is_not_slept_over(folder):
+    async with Rig(folder) as rig:
+        await rig.submit(OPEN)
+        seen = await rig.journal.read(S)
+        await rig.submit(i.RenameSession(title="x"))
+
+        assert await asyncio.wait_for(rig.engine.feed.wait(S, seen[-1].seq), 1) == 2
+
+
+@story
+async def test_nobody_is_woken_by_what_was_not_written(folder):
+    """A report that is no news, a command that is refused: heads do not move."""
+    async with Rig(folder) as rig:
+        await rig.submit(OPEN)
+        head = rig.engine.feed._heads[S]
+        late = e.TextSaved(round=1, text="late")
+        await rig.submit(i.Heard(launch=7, events=(late,)), i.MarkSeen())
+
+        assert rig.engine.feed._heads[S] == head == (await rig.session()).seq
+
+
+def test_many_watchers_of_one_session_are_all_woken():
+    async def tell():
+        feed = Feed()
+        waiting = [asyncio.create_task(feed.wait(S, Seq(0))) for _ in range(50)]
+        await asyncio.sleep(0)
+        feed.publish(S, Seq(1))
+
+        assert await asyncio.gather(*waiting) == [1] * 50
+        assert feed._changed == {}
+
+    asyncio.run(tell())

@@ -88,7 +88,9 @@ class Server:
         if self._who:
             os.chown(self._folder, self._who["user"], self._who["group"])
         options = ("-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-        if self._run([*self._program("initdb"), "-U", "holdfast", *options]).wait() != 0:
+        making = self._run([*self._program("initdb"), "-U", "holdfast", *options])
+        making.communicate()
+        if making.returncode != 0:
             raise RuntimeError(self._log())
 
     def start(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from holdfast.core.events import Event
 from holdfast.core.ids import BlobId, Millis, Seq, SessionId
 from holdfast.journal import rows
 from holdfast.journal.sqlite_store import SQL, SqliteStore
@@ -149,6 +150,9 @@ class DirectJournal:
         self, session: SessionId, *, after: Seq = Seq(0), limit: int | None = None
     ) -> list[Recorded]:
         return await self._read(lambda store: store.read(session, after, limit))
+
+    async def events(self, session: SessionId, *, after: Seq = Seq(0)) -> list[Event]:
+        return await self._read(lambda store: store.events(session, after))
 
     async def snapshot(self, session: SessionId) -> Snapshot | None:
         return await self._read(lambda store: store.snapshot(session))

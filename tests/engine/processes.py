@@ -187,7 +187,7 @@ class _Play:
         for c in self.session.calls:
             if c.status is CallStatus.PENDING:
                 await self.call(c.call, c.attempt + 1)
-        for _ in range(1 + self.session.responses % 2):
+        for _ in range(3):
             await self.round()
         finished = i.RunFinished(launch=self.p.launch, run=self.run, reason=self.w.reason)
         self.p.alive = self.w.kind is not Kind.BUILTIN

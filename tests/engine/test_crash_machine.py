@@ -7,7 +7,7 @@ A machine of commands, reports, power cuts, takeovers and clock jumps. FULL=1 lo
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -240,6 +240,7 @@ class Crash(RuleBasedStateMachine):
 
 
 FULL = bool(os.environ.get("FULL"))
+SHRINK = not os.environ.get("NOSHRINK")  # to see quickly whether it fails, not how
 TestCrash = Crash.TestCase
 TestCrash.settings = settings(
     max_examples=3_000 if FULL else 100,
@@ -247,6 +248,7 @@ TestCrash.settings = settings(
     deadline=None,
     derandomize=not FULL,
     print_blob=True,
+    phases=[phase for phase in Phase if SHRINK or phase is not Phase.shrink],
     report_multiple_bugs=False,
     suppress_health_check=list(HealthCheck),
 )

@@ -14,7 +14,7 @@ from holdfast.core.ids import Millis, SessionId
 from holdfast.core.inputs import OwnerLost
 from holdfast.engine.engine import Engine
 from holdfast.engine.outbox import Outbox
-from holdfast.ports import Damaged, Held, JournalError, Lease, Row
+from holdfast.ports import Damaged, Errand, Held, JournalError, Lease, Row
 
 LOG = logging.getLogger(__name__)
 
@@ -30,10 +30,22 @@ async def recover(engine: Engine, outbox: Outbox) -> Found:
     found = Found([], [], [])
     rows = [row for row in await engine.journal.live() if not _ours(engine, row.session)]
     await _few_at_a_time(_one(engine, row, found) for row in rows)
-    owing = {e.session for e in await engine.journal.owed() if not _ours(engine, e.session)}
+    owed = await _readable_debts(engine, found)
+    owing = {e.session for e in owed if not _ours(engine, e.session)}
     owing -= {*found.held, *found.quarantined}
     await _few_at_a_time(_settle_debts(engine, outbox, id, found) for id in sorted(owing))
     return found
+
+
+async def _readable_debts(engine: Engine, found: Found) -> list[Errand]:
+    """A debt that cannot be read puts its session aside, and only that."""
+    while True:
+        try:
+            return await engine.journal.owed()
+        except Damaged as error:
+            LOG.warning("session %s is quarantined: %s", error.session, error)
+            await engine.journal.quarantine(error.session, str(error))
+            found.quarantined.append(error.session)
 
 
 def _ours(engine: Engine, id: SessionId) -> bool:

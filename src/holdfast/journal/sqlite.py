@@ -22,12 +22,13 @@ from holdfast.core.ids import BlobId, Millis, Seq, SessionId
 from holdfast.journal import rows
 from holdfast.journal.owner import process_dead
 from holdfast.journal.replies import Replies, Reply
-from holdfast.journal.sqlite_store import PAGE, SQL, SqliteStore, translate
+from holdfast.journal.sqlite_store import BUSY, PAGE, SQL, Busy, SqliteStore, translate
 from holdfast.ports import Batch, Errand, JournalError, Lease, Recorded, Row, Snapshot, StoreDown
 
 T = TypeVar("T")
 GROUP = 256  # jobs in one transaction, at most
 SOON, AT_LATEST = 48, 192  # frames in the log before a checkpoint: when idle, and in any case
+SMALL = 16  # pages: more than this is written by the thread in any case
 SLOW = 0.005  # seconds: after a commit that took longer, the loop does not wait for one for a while
 CALM = 0.02  # seconds without another writer, after which one task counts as alone
 REMEMBERED = 4096  # acknowledged heads that are compared after the store was down
@@ -50,7 +51,7 @@ class SqliteJournal:
         self._frames = 0
         self._open = False
         self._writing = threading.Lock()  # whoever holds it uses the connection
-        self._last_writer: object = None
+        self._last_writer = 0
         self._crowded_until = self._breath = 0.0
         self.epoch = ""
 
@@ -104,11 +105,11 @@ class SqliteJournal:
                 if self._frames > AT_LATEST or (self._frames > SOON and self._jobs.empty()):
                     self._checkpoint()
 
-    def _run(self, group: list[Job]) -> list[Reply]:
+    def _run(self, group: list[Job], patience: float = BUSY) -> list[Reply]:
         self._frames += sum(j.pages for j in group)
         try:
             store = self._writer or self._reopened()
-            with store.transaction(full=any(j.full for j in group)):
+            with store.transaction(full=any(j.full for j in group), patience=patience):
                 if len(group) == 1:
                     return [Reply(group[0].future, group[0].work(store), None)]
                 return [self._nested(store, job) for job in group]
@@ -181,32 +182,38 @@ class SqliteJournal:
             raise StoreDown("the journal is closed")
         future: asyncio.Future[T] = self._loop.create_future()
         job = Job(work, full, pages, future)
-        if self._alone() and self._writing.acquire(blocking=False):
-            await self._write_here(job)
-        else:
+        here = pages < SMALL and self._alone() and self._writing.acquire(blocking=False)
+        if not here or not await self._written_here(job):
             self._jobs.put(job)
         return await future
 
     def _alone(self) -> bool:
         """One task writes, nobody waits, and the disk has been quick."""
-        now, task = self._loop.time(), asyncio.current_task()
-        if task is not self._last_writer:
+        now, task = self._loop.time(), id(asyncio.current_task())
+        if task != self._last_writer:
             self._last_writer, self._crowded_until = task, max(self._crowded_until, now + CALM)
         return now > self._crowded_until and self._jobs.empty()
 
-    async def _write_here(self, job: Job) -> None:
+    async def _written_here(self, job: Job) -> bool:
+        """False: another process is writing; the thread can wait for it, the loop cannot."""
         begun = self._loop.time()
         try:
-            self._replies.give(self._run([job]))
+            replies = self._run([job], patience=0)
         finally:
             self._writing.release()
+        if isinstance(replies[0].error, Busy):
+            self._crowded_until = begun + 20 * SLOW
+            return False
+        self._replies.give(replies)
         if self._loop.time() - begun > SLOW:
             self._crowded_until = self._loop.time() + 20 * SLOW
         if self._frames > SOON:
-            self._jobs.put(Job(_nothing, False, 0, self._loop.create_future()))  # it checkpoints
+            wake = Job(_nothing, full=False, pages=0, future=self._loop.create_future())
+            self._jobs.put(wake)  # for a checkpoint
         if begun > self._breath + CALM:  # a task that only writes must not keep the loop to itself
             self._breath = begun
             await asyncio.sleep(0)
+        return True
 
     async def _read(self, work: Callable[[SqliteStore], T]) -> T:
         if not self._open:
@@ -222,6 +229,8 @@ class SqliteJournal:
         await self._write(
             lambda store: store.append(batch, encoded), full=batch.durable, pages=4 + size // PAGE
         )
+        if not batch.durable:
+            return  # a power cut may take it, until something durable follows
         self._acknowledged.pop(batch.session, None)
         self._acknowledged[batch.session] = batch.head + len(batch.events)
         if len(self._acknowledged) > REMEMBERED:

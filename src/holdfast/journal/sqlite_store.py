@@ -10,6 +10,7 @@ import os
 import secrets
 import sqlite3
 import stat
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -40,6 +41,7 @@ from holdfast.views.sessions import summary
 SQL = load("sqlite")
 PAGE = 16384
 EVER = 1 << 62
+BUSY = 10.0  # seconds that another process's transaction is waited for
 T = TypeVar("T")
 
 
@@ -66,6 +68,10 @@ def connect(path: Path) -> sqlite3.Connection:
     db.execute("pragma synchronous = full")
     db.execute("pragma foreign_keys = off")
     return db
+
+
+class Busy(StoreDown):
+    """Only somebody else's turn: the connection is as good as before."""
 
 
 def translate(error: sqlite3.Error) -> Exception:
@@ -99,20 +105,31 @@ class SqliteStore:
                 f" this one knows {steps[-1][0]}); nothing was changed: use that version"
             )
         self.epoch = self._epoch()
+        self.db.execute("pragma busy_timeout = 0")  # from here on `_begin` waits
 
     def _version(self) -> int:
         return int(self.db.execute("pragma user_version").fetchone()[0])
 
     def _epoch(self) -> str:
-        """A file put back from elsewhere is another history: cursors into it must not match."""
-        info = self.path.stat()
-        place = f"{info.st_dev}:{info.st_ino}"
-        if self._meta().get("place") != place:
-            with self.transaction(full=True):  # looked at again inside: one epoch for all
-                if self._meta().get("place") != place:
-                    known = {"place": place, "epoch": secrets.token_hex(6)}
-                    self.db.executemany(SQL["put_meta"], known.items())
-        return self._meta()["epoch"]
+        """A file put back from a copy is another history: cursors into the first must not match.
+
+        Each opening is counted in the file and beside it. A file that counts less than what stands
+        beside it is an earlier one, put back; one with nothing beside it came from elsewhere.
+        """
+        beside = self.path.with_name(f"{self.path.name}-opened")
+        known = beside.read_text() if beside.exists() else ""
+        with self.transaction(full=True):
+            meta = self._meta()
+            count = int(meta.get("opened", 0))
+            if not known.isdigit() or count < int(known) or "epoch" not in meta:
+                meta["epoch"] = secrets.token_hex(6)
+            meta["opened"] = str(max(count, int(known) if known.isdigit() else 0) + 1)
+            self.db.executemany(SQL["put_meta"], meta.items())
+        fresh = beside.with_name(f"{beside.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        fresh.touch(0o600)
+        fresh.write_text(meta["opened"])
+        fresh.replace(beside)
+        return meta["epoch"]
 
     def _meta(self) -> dict[str, str]:
         return dict(self.db.execute(SQL["meta"]))
@@ -120,11 +137,11 @@ class SqliteStore:
     # --- writing: inside a transaction that the caller opened ---------------------------------
 
     @contextlib.contextmanager
-    def transaction(self, *, full: bool) -> Any:
+    def transaction(self, *, full: bool, patience: float = BUSY) -> Any:
         if full != self.full:
             self.db.execute(f"pragma synchronous = {'full' if full else 'normal'}")
             self.full = full
-        self.db.execute("begin immediate")
+        self._begin(patience)
         try:
             yield
             self.db.execute("commit")
@@ -132,6 +149,21 @@ class SqliteStore:
             if self.db.in_transaction:
                 self.db.execute("rollback")
             raise
+
+    def _begin(self, patience: float) -> None:
+        """Another process may be writing. Whoever cannot wait says so, and is told `Busy`."""
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                self.db.execute("begin immediate")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                if time.monotonic() >= deadline:
+                    raise Busy(f"{self.path} is being written by another process") from error
+                time.sleep(0.001)
+            else:
+                return
 
     def append(self, batch: Batch, events: list[rows.EventRow]) -> None:
         number = self._fence(batch)

@@ -12,7 +12,9 @@ from holdfast.core.session import State
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "states.md"
 
-# What moves a session from one state to another. A test replays each line through the core.
+OPEN = (State.CREATED, State.STARTING, State.RUNNING, State.WAITING_FOR_INPUT)
+
+# What moves a session from one state to another. A test walks them all and finds no other.
 MOVES: tuple[tuple[State, State, str], ...] = (
     (State.CREATED, State.STARTING, "a prompt"),
     (State.STARTING, State.RUNNING, "the agent is ready"),
@@ -20,9 +22,10 @@ MOVES: tuple[tuple[State, State, str], ...] = (
     (State.RUNNING, State.WAITING_FOR_INPUT, "the run stops, for any reason"),
     (State.WAITING_FOR_INPUT, State.STARTING, "a prompt, continue, reattach"),
     (State.WAITING_FOR_INPUT, State.RUNNING, "a prompt to an agent that is up"),
-    (State.WAITING_FOR_INPUT, State.COMPLETED, "close"),
-    (State.WAITING_FOR_INPUT, State.CANCELLED, "close --cancelled"),
+    *((s, State.COMPLETED, "close") for s in OPEN),
+    *((s, State.CANCELLED, "close --cancelled") for s in OPEN),
     (State.CREATED, State.FAILED, "cannot start at all"),
+    (State.STARTING, State.FAILED, "cannot start at all"),
     (State.FAILED, State.CREATED, "reopen"),
     (State.CANCELLED, State.WAITING_FOR_INPUT, "reopen"),
 )

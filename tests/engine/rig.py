@@ -5,7 +5,7 @@ import contextlib
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
@@ -104,7 +104,7 @@ class Rig:
         self.mender = Mender(self.engine)
         self.agents.submit = self.world.submit = self.engine.submit
 
-    async def __aenter__(self) -> "Rig":
+    async def __aenter__(self) -> Self:
         await self.journal.open()
         self.outbox.start()
         return self
@@ -142,7 +142,7 @@ class Rig:
 
     async def _quiet_or_asking(self, id: SessionId) -> bool:
         session = await self.session(id)
-        busy = self.outbox._workers or await self.journal.owed(id)
+        busy = id in self.outbox._workers or await self.journal.owed(id)
         return not busy and (session.run is None or bool(session.decisions))
 
     async def quiet(self, id: SessionId = S) -> Session:
@@ -152,7 +152,7 @@ class Rig:
             session = await self.session(id)
             owed = await self.journal.owed(id)
             owed = [o for o in owed if not isinstance(o.effect, WakeSession)]
-            return session.run is None and not owed and not self.outbox._workers
+            return session.run is None and not owed and id not in self.outbox._workers
 
         await until(settled)
         return await self.session(id)

@@ -2,14 +2,16 @@
 
 # spec: P1, P2, P3, P4, P5, P8, P9, A4, E6, E8, G5
 
+import asyncio
+
 import pytest
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.ids import InputId, LaunchNumber, Millis, TimerId
-from holdfast.core.session import State, StopReason, Timer
+from holdfast.core.ids import DecisionId, InputId, LaunchNumber, Millis, TimerId
+from holdfast.core.session import Decision, State, StopReason, Timer
 from holdfast.core.truth import Workspace
-from tests.engine.place import Place
+from tests.engine.place import Place, S
 from tests.engine.processes import Kind
 
 ALL = tuple(Kind)
@@ -233,6 +235,31 @@ def test_a_session_that_is_closed_and_reopened_at_once_gets_another_agent():
 
         assert [p.launch for p in story.place.world.living()] == [LaunchNumber(2)]
         assert story.session.run is not None
+
+
+def test_a_debt_that_arrives_at_any_moment_of_paying_another_is_paid():
+    """A worker that is about to go home must not be told: somebody has to look once more."""
+
+    async def at(story, turns, last):
+        life = story.place.life
+        life.spawn(life.engine.submit(S, asked("q1")))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        life.spawn(life.engine.submit(S, asked(last)))
+        await story.place.rest()
+
+    for turns in range(60):
+        with Story(Kind.BUILTIN) as story:
+            story.prompt()
+            story.work(3)
+            story.place.run(at(story, turns, "q2"))
+
+            assert not story.place.owed(), turns
+
+
+def asked(id):
+    question = Decision(id=DecisionId(id), kind="question", text="?")
+    return i.Heard(events=(e.DecisionAsked(decision=question),))
 
 
 def test_a_timer_survives_every_crash_and_fires_once():

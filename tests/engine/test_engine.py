@@ -12,7 +12,7 @@ from holdfast.core.errors import Refused
 from holdfast.core.ids import LaunchNumber, Millis
 from holdfast.core.session import State, StopReason
 from holdfast.engine.engine import LEASE
-from holdfast.ports import Fenced, Held
+from holdfast.ports import Fenced, Held, StoreDown
 from holdfast.testing.script import Reply
 from tests.engine.rig import ASKS, ONE_CALL, OPEN, Rig, S, Wrapped, prompt, story, until
 
@@ -83,7 +83,10 @@ async def test_two_continues_at_once_start_one_run(folder):
 
 @story
 async def test_of_two_engines_at_once_one_is_told_who_has_the_session(folder):
-    async with Rig(folder, script=ASKS) as one, Rig(folder, owner="two", clock=one.clock) as two:
+    async with (
+        Rig(folder, script=ASKS) as one,
+        Rig(folder, script=ASKS, owner="two", clock=one.clock) as two,
+    ):
         await one.submit(OPEN)
         raced = await asyncio.gather(
             one.submit(prompt("a")), two.submit(prompt("b")), return_exceptions=True
@@ -126,6 +129,26 @@ async def test_whoever_comes_too_late_is_fenced_and_forgets_the_session(folder):
         assert S not in one.engine.sessions
         assert head == len(await two.events())
         assert (await one.session()).title == "two's"
+
+
+@story
+async def test_whoever_was_replaced_is_fenced_even_if_nothing_was_written_since(folder):
+    """The head is what it believes: only the generation says that the session is another's."""
+
+    async def lives_on(_session):
+        return True
+
+    async with Rig(folder, script=ASKS) as one, Rig(folder, owner="two", clock=one.clock) as two:
+        await one.submit(OPEN, prompt())
+        await until(lambda: one.engine.sessions[S].session.decisions)
+        head = (await one.session()).seq
+        await one.clock.advance(LEASE + 1)
+        two.agents.alive = lives_on
+        await two.engine.own(S)
+        with pytest.raises(Fenced):
+            await one.submit(i.RenameSession(title="one's"))
+
+        assert (await two.replay()).seq == head
 
 
 @story
@@ -194,8 +217,6 @@ class BreaksOnceAfterClaim(Wrapped):
     async def snapshot(self, session):
         if self.broken:
             self.broken = False
-            from holdfast.ports import StoreDown  # noqa: PLC0415
-
             raise StoreDown("pulled out")
         return await self.inner.snapshot(session)
 
@@ -206,7 +227,7 @@ async def test_a_claim_whose_session_could_not_be_read_is_not_kept(folder):
         await one.submit(OPEN)
     async with Rig(folder, owner="two", wrap=BreaksOnceAfterClaim) as two:
         two.journal.broken = True
-        with pytest.raises(Exception, match="pulled out"):
+        with pytest.raises(StoreDown, match="pulled out"):
             await two.submit(i.RenameSession(title="first"))
         outcome = await two.submit(i.RenameSession(title="second"))
 

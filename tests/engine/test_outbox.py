@@ -4,12 +4,11 @@
 
 import asyncio
 
-import pytest
-
 from holdfast.core import effects as f
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.session import StopReason
+from holdfast.core.ids import DecisionId
+from holdfast.core.session import Decision, StopReason
 from holdfast.core.value import replace
 from holdfast.engine.engine import LEASE
 from holdfast.engine.outbox import FIRST_WAIT, LONGEST_WAIT
@@ -19,7 +18,8 @@ from holdfast.testing.agent import ScriptedAgents
 from holdfast.testing.script import Reply
 from tests.engine.rig import DONE, OPEN, Rig, S, T, Wrapped, prompt, story, until
 
-pytestmark = pytest.mark.filterwarnings("error")
+QUESTION = Decision(id=DecisionId("q"), kind="question", text="?")
+ASKED = i.Heard(events=(e.DecisionAsked(decision=QUESTION),))  # somebody has to be told
 
 
 class Stubborn(ScriptedAgents):
@@ -96,18 +96,15 @@ async def test_no_debt_waits_longer_than_the_longest_wait(folder):
 @story
 async def test_a_debt_that_cannot_be_paid_holds_up_its_own_session_alone(folder):
     async with Rig(folder, agents=Stubborn) as rig:
-        rig.agents.gate.clear()
+        rig.agents.failures = 1
         await rig.submit(OPEN, prompt())
-        await until(lambda: rig.agents.asked == [("start", S)])
-        rig.agents.failures = 0
-        rig.agents.gate.set()
-        rig.agents.gate = asyncio.Event()  # S is past it or not; T must get through either way
-        rig.agents.gate.set()
+        await until(lambda: rig.clock._sleepers)  # S waits, and time does not move
         await rig.submit(OPEN, prompt(), id=T)
         done = await rig.quiet(T)
 
         assert done.last_stop is not None
         assert done.last_stop.reason is StopReason.COMPLETED
+        assert (await rig.session(S)).run is not None
 
 
 @story
@@ -175,27 +172,34 @@ async def test_debts_of_a_dead_owner_are_paid_by_whoever_takes_the_session_over(
     async with Rig(folder, owner="two") as two:
         async with Rig(folder, clock=two.clock) as one:
             one.outbox.wake = one.engine.on_owed = lambda _id: None  # dies before it pays
-            await one.submit(OPEN, i.ArchiveSession())
-            decision = e.DecisionAsked(decision=e.DecisionAsked.__annotations__ and _question("q1"))
-            await one.submit(prompt())
-            await one.submit(i.Heard(events=(decision,)))
+            await one.submit(OPEN)
+            await one.submit(prompt(), ASKED)
         await two.clock.advance(LEASE + 1)
         await two.submit(i.RenameSession(title="mine now"))
-        await until(lambda: (folder / "told").exists())
+        await until((folder / "told").exists)
+        await two.quiet()
 
-        assert await _only_paid(two) == []
-
-
-def _question(id):
-    from holdfast.core.ids import DecisionId  # noqa: PLC0415
-    from holdfast.core.session import Decision  # noqa: PLC0415
-
-    return Decision(id=DecisionId(id), kind="question", text="?")
+        assert await two.journal.owed() == []
 
 
-async def _only_paid(rig):
-    await rig.quiet()
-    return await rig.journal.owed()
+@story
+async def test_an_engine_that_lost_a_session_leaves_its_debts_to_the_next_one(folder):
+    """Reading a session for somebody to look at brings its debts into memory, not the duty to pay."""
+    async with (
+        Rig(folder, agents=Stubborn) as one,
+        Rig(folder, owner="two", clock=one.clock) as two,
+    ):
+        one.agents.gate.clear()
+        await one.submit(OPEN, prompt())
+        await until(lambda: one.agents.asked)
+        await two.session()
+        two.outbox.wake(S)
+        await two.outbox.idle()
+
+        assert two.agents._tasks == {}
+        assert len(await two.journal.owed()) == 1
+        one.agents.gate.set()
+        await one.quiet()
 
 
 class ForgetsToSettle(Wrapped):
@@ -238,14 +242,14 @@ class CannotBeRead(Wrapped):
 async def test_a_worker_whose_session_cannot_be_read_tries_again(folder):
     async with Rig(folder) as one:
         one.outbox.wake = one.engine.on_owed = lambda _id: None
-        await one.submit(OPEN, prompt())
-        await one.submit(i.Heard(events=(e.DecisionAsked(decision=_question("q")),)))
+        await one.submit(OPEN, prompt(), ASKED)
     async with Rig(folder, owner="two", wrap=CannotBeRead) as two:
         await two.clock.advance(LEASE + 1)
         await recover(two.engine, two.outbox)
-        await until(lambda: (folder / "told").exists())
+        await until((folder / "told").exists)
+        await two.quiet()
 
-        assert await _only_paid(two) == []
+        assert await two.journal.owed() == []
 
 
 @story

@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
+from holdfast.core.effects import KillAgent
 from holdfast.core.session import Evidence, State, StopReason
 from holdfast.engine.engine import LEASE, SNAPSHOT_EVERY
 from holdfast.engine.recovery import recover, renew_once
@@ -24,7 +25,7 @@ async def leave_running(folder, *, owner=CORPSE, clock, ids=(S,), cancel=False):
     async with Rig(folder, script=ASKS, owner=owner, clock=clock) as rig:
         for id in ids:
             await rig.submit(OPEN, prompt(), id=id)
-            await until(lambda id=id: rig.engine.sessions[id].session.decisions)
+            await until(lambda one=id: rig.engine.sessions[one].session.decisions)
         if cancel:
             rig.outbox.wake = rig.engine.on_owed = lambda _id: None
             await rig.submit(i.CancelRun())
@@ -156,19 +157,13 @@ async def test_an_agent_of_which_nobody_can_tell_is_killed_before_the_next_one_s
     await leave_running(folder, clock=clock)
     async with Rig(folder, owner="two", clock=clock) as rig:
         rig.agents.alive = nobody_knows
-        rig.outbox._perform[type_of_kill()] = kill
+        rig.outbox._perform[KillAgent] = kill
         await recover(rig.engine, rig.outbox)
         session = await rig.quiet()
 
         assert killed == [1]
         assert session.stop is not None
         assert session.stop.evidence == Evidence(liveness="unknown")
-
-
-def type_of_kill():
-    from holdfast.core.effects import KillAgent  # noqa: PLC0415
-
-    return KillAgent
 
 
 class Counting(Wrapped):

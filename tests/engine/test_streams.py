@@ -93,7 +93,7 @@ def record() -> list[i.Heard]:
             await rig.quiet()
 
     with state_folder() as folder:
-        asyncio.run(tell(folder))
+        asyncio.run(asyncio.wait_for(tell(folder), 20))
     return said
 
 

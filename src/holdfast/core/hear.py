@@ -144,11 +144,14 @@ def _refused(s: Session, given: i.TokenRefused, facts: i.Facts) -> list[e.Event]
 
 
 def _failed(s: Session, message: str, facts: i.Facts) -> list[e.Event]:
-    """Its run ends like every other: with the one event that says why (SPEC A5)."""
+    """Its run ends like every other: with the one event that says why (SPEC A5). Only a session that
+    never got anywhere has failed (SPEC A3); any other waits, with a run that went wrong."""
     if s.terminal:
         return []
-    stopped = stop_run(s, facts, reason=StopReason.ERROR, message=message)
-    return [*call_off(s), *stopped, e.SessionFailed(message=message)]
+    stopped = [*call_off(s), *stop_run(s, facts, reason=StopReason.ERROR, message=message)]
+    if s.round == 0 and s.state in (State.CREATED, State.STARTING):
+        return [*stopped, e.SessionFailed(message=message)]
+    return stopped or [e.Notice(kind="start_failed", text=message)]
 
 
 def _finished(s: Session, given: i.RunFinished, facts: i.Facts) -> list[e.Event]:

@@ -68,6 +68,11 @@ class Live:
         self.owed: list[Errand] = []
         self.inbox = Inbox()
 
+    @property
+    def busy(self) -> bool:
+        """There is something to look after: an agent, a run, a debt."""
+        return bool(self.owed) or (self.summary is not None and self.summary.live)
+
 
 class Engine:
     def __init__(
@@ -127,7 +132,8 @@ class Engine:
             return live.session
 
     async def _step(self, live: Live, given: i.Input) -> Outcome:
-        await self._own(live)
+        if live.lease is None:
+            await self._own(live)
         try:
             facts = await self._facts(live.session, given)
             try:
@@ -137,7 +143,8 @@ class Engine:
                 events = decide(live.session, scrub(given), facts)
                 return await self._write(live, events, facts.now)
         finally:
-            await self._let_go(live)
+            if live.lease is not None and not live.busy:
+                await self._let_go(live)
 
     async def _write(
         self, live: Live, decided: list[Event], at: Millis, *, keep: bool = False
@@ -232,7 +239,7 @@ class Engine:
     async def _let_go(self, live: Live) -> None:
         """Nothing was written and there is nothing to look after: give the lease back."""
         lease = live.lease
-        if lease is None or live.owed or (live.summary and live.summary.live):
+        if lease is None or live.busy:
             return
         live.lease = None
         try:

@@ -1,0 +1,165 @@
+"""The built-in agent as the engine sees it: a loop in this process, which dies with it.
+
+It needs no process while it is idle. A run is one task; its launch is over when the run is.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from holdfast.agents.builtin.loop import Loop, Toolbox
+from holdfast.agents.builtin.model import Model, ModelFailed
+from holdfast.agents.builtin.prompt import system_prompt
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.conversation import Conversation
+from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, RelayAnswer, StartAgent
+from holdfast.core.ids import CallId, LaunchNumber, SessionId, Token
+from holdfast.core.plan import Abilities
+from holdfast.core.resume import Probe
+from holdfast.core.session import Call, ErrorClass, Session, StopReason
+from holdfast.ports import Clock, Errand, Journal, JournalError
+
+LOG = logging.getLogger(__name__)
+ABILITIES = Abilities(replay=True, needs_process=False, probes=True)
+
+
+class Outcome(Protocol):
+    @property
+    def session(self) -> Session: ...
+    @property
+    def events(self) -> tuple[e.Event, ...]: ...
+
+
+Submit = Callable[[SessionId, i.Input], Awaitable[Outcome]]
+Prober = Callable[[Session, Call], Awaitable[Probe]]
+
+
+class BuiltinAgents:
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        clock: Clock,
+        models: Callable[[Session], Model],
+        toolbox: Callable[[Session], Toolbox],
+        prober: Prober,
+    ) -> None:
+        self._journal, self._clock, self._models = journal, clock, models
+        self._toolbox, self._prober = toolbox, prober
+        self._loops: dict[SessionId, tuple[LaunchNumber, asyncio.Task[None], Loop | None]] = {}
+        self.submit: Submit  # the engine's, given by whoever puts them together
+
+    def abilities(self, session: Session) -> Abilities:
+        return ABILITIES
+
+    async def start(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, StartAgent)
+        await self.submit(session.id, i.AgentStarted(launch=effect.launch))
+        await self.submit(session.id, i.AgentReady(launch=effect.launch))
+
+    async def deliver(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, DeliverPrompt)
+        known = self._loops.get(session.id)
+        if known is None or known[0] != effect.launch:
+            task = asyncio.create_task(self._work(session))
+            self._loops[session.id] = (effect.launch, task, None)
+
+    async def interrupt(self, errand: Errand, session: Session) -> None:
+        assert isinstance(errand.effect, InterruptAgent)
+        await self._end(session.id, errand.effect.launch)
+
+    async def kill(self, errand: Errand, session: Session) -> None:
+        assert isinstance(errand.effect, KillAgent)
+        await self._end(session.id, errand.effect.launch)
+        await self.submit(session.id, i.AgentExited(launch=errand.effect.launch))
+
+    async def answer(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, RelayAnswer)
+        known = self._loops.get(session.id)
+        if known is not None and known[2] is not None:
+            known[2].answered(effect.decision, effect.answer, session)
+
+    async def alive(self, session: Session) -> bool | None:
+        known = self._loops.get(session.id)
+        current = session.launch.number if session.launch else None
+        return known is not None and known[0] == current and not known[1].done()
+
+    async def there(self, session: Session, token: Token) -> bool | None:
+        return True  # our own journal has the conversation
+
+    async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]:
+        return {call.id: await self._prober(session, call) for call in calls}
+
+    async def stop(self) -> None:
+        """This process is going down: end every loop. What they were at is written by the engine."""
+        for id in list(self._loops):
+            await self._end(id, None)
+
+    async def _end(self, id: SessionId, launch: LaunchNumber | None) -> None:
+        known = self._loops.get(id)
+        if known is None or (launch is not None and known[0] != launch):
+            return
+        known[1].cancel()
+        await asyncio.wait({known[1]})
+        if self._loops.get(id) is known:
+            del self._loops[id]
+
+    async def _work(self, session: Session) -> None:
+        """The journal may fail or be taken over in the middle: then there is nothing more to do."""
+        try:
+            loop = await self._loop(session)
+            launch, task, _ = self._loops[session.id]
+            self._loops[session.id] = (launch, task, loop)
+            await loop.play()
+        except JournalError as error:
+            LOG.warning("session %s: the run ends here: %s", session.id, error)
+        except ModelFailed as failed:
+            await self._failed(session, failed.error, failed.message)
+        except Exception as error:
+            LOG.exception("session %s: the loop failed", session.id)
+            await self._failed(session, ErrorClass.UNKNOWN, f"{type(error).__name__}: {error}")
+        finally:
+            known = self._loops.get(session.id)
+            if known is not None and known[1] is asyncio.current_task():
+                del self._loops[session.id]
+
+    async def _loop(self, session: Session) -> Loop:
+        model, tools = self._models(session), self._toolbox(session)
+        conversation = Conversation()
+        conversation.extend(await self._journal.events(session.id))
+
+        async def submit(given: i.Input) -> tuple[Session, tuple[e.Event, ...]]:
+            outcome = await self.submit(session.id, given)
+            return outcome.session, outcome.events
+
+        today = datetime.fromtimestamp(self._clock.now() / 1000, UTC).date().isoformat()
+        names = [schema.name for schema in tools.schemas()]
+        place = Path(session.workspace.path)
+        system = await asyncio.to_thread(system_prompt, workspace=place, tools=names, today=today)
+        return Loop(
+            session,
+            conversation,
+            submit=submit,
+            model=model,
+            tools=tools,
+            system=system,
+            clock=self._clock,
+        )
+
+    async def _failed(self, session: Session, error: ErrorClass, message: str) -> None:
+        assert session.launch is not None and session.run is not None
+        finished = i.RunFinished(
+            launch=session.launch.number,
+            run=session.run.number,
+            reason=StopReason.ERROR,
+            error=error,
+            message=message,
+        )
+        await self.submit(session.id, finished)

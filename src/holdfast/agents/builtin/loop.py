@@ -1,0 +1,287 @@
+"""The built-in agent's loop: stream the model, run its tools, repeat (SPEC B2).
+
+Rule 1: intent first. A tool is begun only after the journal has its intent, a round only after the
+journal has its beginning. What the journal does not take is not done: then the run is over.
+Rule 2: nothing is decided here about resuming. Calls that are pending when a run begins were decided
+to be run; they come first.
+Rule 3: limits are looked at before each model call and each batch; a batch that has begun is finished.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from holdfast.agents.builtin.model import Model, ModelFailed, Request, ToolSchema
+from holdfast.agents.builtin.retry import Retry
+from holdfast.agents.builtin.round import respond
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.budget import Exceeded, exceeded, hint_used, warning
+from holdfast.core.conversation import Conversation
+from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber
+from holdfast.core.repair import repair
+from holdfast.core.session import (
+    Call,
+    CallStatus,
+    Decision,
+    EffectClass,
+    ErrorClass,
+    Evidence,
+    Hint,
+    OpenCall,
+    Session,
+    StopReason,
+)
+from holdfast.core.validate import Rules
+from holdfast.core.value import Value
+from holdfast.ports import Clock
+
+
+class Ran(Value):
+    """What a tool answers."""
+
+    output: str
+    failed: bool = False
+    files: tuple[str, ...] = ()
+
+
+class Ask(Value):
+    text: str
+    program: str = ""
+
+
+class Deny(Value):
+    text: str
+
+
+class Toolbox(Protocol):
+    """The tools of one session, in its workspace, under its permission mode."""
+
+    def schemas(self) -> tuple[ToolSchema, ...]: ...
+    def effect(self, name: str) -> EffectClass: ...
+    def files(self, name: str, arguments: str) -> tuple[str, ...]: ...
+    def verdict(self, call: Call, always: tuple[str, ...]) -> Ask | Deny | None: ...
+    async def run(self, call: Call) -> Ran: ...
+
+
+Submit = Callable[[i.Input], Awaitable[tuple[Session, tuple[e.Event, ...]]]]
+
+
+class Loop:
+    def __init__(
+        self,
+        session: Session,
+        conversation: Conversation,
+        *,
+        submit: Submit,
+        model: Model,
+        tools: Toolbox,
+        system: str,
+        clock: Clock,
+    ) -> None:
+        assert session.launch is not None and session.run is not None
+        self._session, self._conversation = session, conversation
+        self._submit, self._model, self._tools = submit, model, tools
+        self._system, self._clock = system, clock
+        self._launch: LaunchNumber = session.launch.number
+        self._run = session.run.number
+        self._began = clock.now()
+        self._waited = 0  # ms spent on questions: the wall-clock limit stands still
+        self._repairs: set[str] = set()
+        self._answers: dict[DecisionId, asyncio.Future[str]] = {}
+
+    async def play(self) -> None:
+        """Until the run is over, for whatever reason; the reason is reported."""
+        try:
+            await self._play()
+        except ModelFailed as failed:
+            await self._failed(failed)
+        except asyncio.CancelledError:
+            await self._report(StopReason.CANCELLED)
+            raise
+
+    async def _play(self) -> None:
+        if not await self._calls():
+            return
+        while (over := self._exceeded()) is None:
+            if not await self._round():
+                return
+            if not self._session.calls:
+                await self._report(StopReason.COMPLETED)
+                return
+            if (over := self._exceeded()) is not None:
+                break
+            if not await self._calls():
+                return
+        await self._halt(over)
+
+    # --- one round --------------------------------------------------------------------------------
+
+    async def _round(self) -> bool:
+        retry = Retry(self._clock)
+        number = RoundNumber(self._session.round + 1)
+        while True:
+            request = await self._request()
+            if not await self._say(e.RoundStarted(round=number, attempt=retry.attempt)):
+                return False
+            try:
+                return await respond(
+                    self._model,
+                    request,
+                    number,
+                    say=self._say,
+                    now=self._clock.now,
+                    effect=self._tools.effect,
+                    files=self._tools.files,
+                )
+            except ModelFailed as failed:
+                wait = retry.wait(failed)
+                if wait is None:
+                    raise
+                until = Millis(self._clock.now() + wait)
+                text = f"{failed.message} Trying again in {wait / 1000:.0f} s."
+                await self._say(
+                    e.ResponseDropped(round=number, why=failed.message),
+                    e.Notice(kind="retry", text=text, until=until),
+                )
+                await self._clock.sleep_until(until)
+
+    async def _request(self) -> Request:
+        """What the model gets is valid, whatever the past looks like (SPEC B10)."""
+        provider, _, name = self._session.model.partition(":")
+        rules = Rules(provider=provider, model=name and self._session.model)
+        messages, notes = repair(self._conversation.to_send(), rules=rules)
+        fresh = tuple(note for note in notes if note not in self._repairs)
+        if fresh:
+            self._repairs.update(fresh)
+            await self._say(e.ConversationRepaired(repairs=fresh))
+        return Request(
+            system=self._system,
+            messages=tuple(messages),
+            tools=self._tools.schemas(),
+            finished=self._session.responses,
+        )
+
+    # --- tools ------------------------------------------------------------------------------------
+
+    async def _calls(self) -> bool:
+        """Reads of one batch side by side, everything else one after another, in order."""
+        pending = [c for c in self._session.calls if c.status is CallStatus.PENDING]
+        reads = [c for c in pending if c.call.effect is EffectClass.PURE]
+        if reads and not all(await asyncio.gather(*(self._call(c) for c in reads))):
+            return False
+        for opened in pending:
+            if opened.call.effect is not EffectClass.PURE and not await self._call(opened):
+                return False
+        return True
+
+    async def _call(self, opened: OpenCall) -> bool:
+        call, attempt = opened.call, opened.attempt + 1
+        refused = await self._permission(call)
+        if refused is not None:
+            return await self._say(e.CallClosed(call=call.id, how=e.Closing.DENIED, output=refused))
+        if not await self._say(e.CallIntended(call=call.id, attempt=attempt)):
+            return False
+        begun = self._clock.now()
+        ran = await self._tools.run(call)
+        return await self._say(
+            e.CallFinished(
+                call=call.id,
+                attempt=attempt,
+                output=ran.output,
+                failed=ran.failed,
+                files=ran.files,
+                millis=self._clock.now() - begun,
+            )
+        )
+
+    async def _permission(self, call: Call) -> str | None:
+        """None: it may begin. Otherwise what the model is told."""
+        if call.id in self._session.granted:
+            return None
+        match self._tools.verdict(call, self._session.always):
+            case None:
+                return None
+            case Deny(text=text):
+                return text
+            case Ask(text=text, program=program):
+                answer = await self._ask(call.id, text, program)
+                if call.id in self._session.granted or answer in ("yes", "allow", "always"):
+                    return None
+                return f"The user said no to this call: {answer}"
+
+    async def _ask(self, call: CallId, text: str, program: str) -> str:
+        id = DecisionId(f"{self._run}-{call}")
+        options = ("yes", "no", "always") if program else ("yes", "no")
+        asked = Decision(id=id, kind="permission", text=text, options=options, call=call)
+        future = self._answers.setdefault(id, asyncio.get_running_loop().create_future())
+        begun = self._clock.now()
+        await self._say(e.DecisionAsked(decision=asked))
+        answer = await future
+        self._waited += self._clock.now() - begun
+        return answer
+
+    def answered(self, id: DecisionId, answer: str, session: Session) -> None:
+        self._session = session if session.seq > self._session.seq else self._session
+        future = self._answers.get(id)
+        if future is not None and not future.done():
+            future.set_result(answer)
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def _exceeded(self) -> Exceeded | None:
+        s = self._session
+        if s.run is None:
+            return None
+        return exceeded(
+            s.run.limits, s.run.spent, cap=s.cap, totals=s.totals, elapsed_ms=self._elapsed()
+        )
+
+    async def _warn(self) -> None:
+        s = self._session
+        if s.run is None:
+            return
+        near = warning(
+            s.run.limits, s.run.spent, cap=s.cap, totals=s.totals, elapsed_ms=self._elapsed()
+        )
+        if near is not None:
+            await self._say(e.BudgetWarned(run=s.run.number, limit=near[0], percent=near[1]))
+
+    def _elapsed(self) -> int:
+        return self._clock.now() - self._began - self._waited
+
+    async def _halt(self, over: Exceeded) -> None:
+        run = self._session.run
+        used = hint_used(run.spent, run.limits) if run else ""
+        hint = Hint(
+            used=used, files=self._session.touched, summary=self._session.response.text[:500]
+        )
+        await self._report(
+            StopReason(over.reason), message=over.text, percent=over.percent, hint=hint
+        )
+
+    async def _failed(self, failed: ModelFailed) -> None:
+        limited = failed.error is ErrorClass.RATE_LIMITED
+        at = None
+        if limited and failed.retry_after_ms is not None:
+            at = Millis(self._clock.now() + failed.retry_after_ms)
+        await self._report(
+            StopReason.RATE_LIMITED if limited else StopReason.ERROR,
+            error=failed.error,
+            message=failed.message,
+            resumes_at=at,
+            evidence=Evidence(status=failed.status),
+        )
+
+    async def _report(self, reason: StopReason, **details: object) -> None:
+        finished = i.RunFinished(launch=self._launch, run=self._run, reason=reason, **details)  # type: ignore[arg-type]
+        await self._submit(finished)
+
+    async def _say(self, *events: i.Reportable) -> bool:
+        """True if all of it was written down. Nothing is done that was not."""
+        heard = i.Heard(launch=self._launch, events=events)
+        self._session, written = await self._submit(heard)
+        self._conversation.extend(written)
+        if any(isinstance(event, e.ResponseFinished | e.CallFinished) for event in written):
+            await self._warn()
+        return len(written) >= len(events)

@@ -1,0 +1,112 @@
+"""One response of the model, saved while it comes (SPEC C3): the pieces, then the end.
+
+Every word that the model was heard to say is in the journal within a quarter of a second or two
+kilobytes, so that a run that is cut off can quote what it had said.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from holdfast.agents.builtin.model import (
+    CallAsked,
+    Ended,
+    Model,
+    ModelFailed,
+    Request,
+    TextPiece,
+    ThinkingPiece,
+)
+from holdfast.core import events as e
+from holdfast.core.ids import CallId, RoundNumber
+from holdfast.core.inputs import Reportable
+from holdfast.core.session import Call, EffectClass, ErrorClass
+
+SAVE_CHARACTERS, SAVE_MS = 2048, 250
+Say = Callable[..., Awaitable[bool]]  # reports events; True if they were written down
+Effects = Callable[[str], EffectClass]
+Files = Callable[[str, str], tuple[str, ...]]
+
+
+class Saver:
+    """Collects pieces of one part and saves them in time."""
+
+    def __init__(self, round: RoundNumber, say: Say, now: Callable[[], int]) -> None:
+        self._round, self._say, self._now = round, say, now
+        self._kind: type[TextPiece | ThinkingPiece] = TextPiece
+        self._part, self._offset = 0, 0
+        self._pieces: list[str] = []
+        self._size, self._since = 0, now()
+
+    async def add(self, piece: TextPiece | ThinkingPiece) -> None:
+        if piece.part != self._part or type(piece) is not self._kind:
+            await self.save()
+            self._kind, self._part, self._offset = type(piece), piece.part, 0
+        self._pieces.append(piece.text)
+        self._size += len(piece.text)
+        if self._size >= SAVE_CHARACTERS or self._now() - self._since >= SAVE_MS:
+            await self.save()
+
+    def rest(self) -> list[Reportable]:
+        """What is not saved yet, as the events that save it."""
+        if not self._pieces:
+            return []
+        text = "".join(self._pieces)
+        kind = e.TextSaved if self._kind is TextPiece else e.ThinkingSaved
+        event = kind(round=self._round, text=text, offset=self._offset, part=self._part)
+        self._offset += len(text)
+        self._pieces, self._size, self._since = [], 0, self._now()
+        return [event]
+
+    async def save(self) -> None:
+        events = self.rest()
+        if events:
+            await self._say(*events)
+
+
+async def respond(
+    model: Model,
+    request: Request,
+    round: RoundNumber,
+    *,
+    say: Say,
+    now: Callable[[], int],
+    effect: Effects,
+    files: Files,
+) -> bool:
+    """Streams one response into the journal. False: the journal did not want it any more."""
+    saver = Saver(round, say, now)
+    calls: list[Call] = []
+    try:
+        async for piece in model.stream(request):
+            match piece:
+                case TextPiece() | ThinkingPiece():
+                    await saver.add(piece)
+                case CallAsked(id=id, name=name, arguments=arguments, part=part):
+                    calls.append(
+                        Call(
+                            id=CallId(id),
+                            name=name,
+                            arguments=arguments,
+                            effect=effect(name),
+                            part=part,
+                            files=files(name, arguments),
+                        )
+                    )
+                case Ended():
+                    return bool(await say(*saver.rest(), _finished(round, calls, piece)))
+    except (ModelFailed, asyncio.CancelledError):  # what was heard stays
+        await saver.save()
+        raise
+    raise ModelFailed(ErrorClass.NETWORK, "The provider's answer ended in the middle.")
+
+
+def _finished(round: RoundNumber, calls: list[Call], ended: Ended) -> e.ResponseFinished:
+    return e.ResponseFinished(
+        round=round,
+        calls=tuple(calls),
+        usage=ended.usage,
+        model=ended.model,
+        provider=ended.provider,
+        signatures=ended.signatures,
+        message_id=ended.message_id,
+    )

@@ -1,0 +1,136 @@
+"""`scripted:FILE`: a model that needs no key and says what a file of JSON Lines tells it to.
+
+Reply n is used when the session's journal holds n finished responses; half-streamed ones do not
+count. Past the end it answers "done". Rows with `coder` are the coder's own script.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+
+from holdfast.agents.builtin.model import (
+    CallAsked,
+    Ended,
+    ModelFailed,
+    Piece,
+    Request,
+    TextPiece,
+    ThinkingPiece,
+)
+from holdfast.core.budget import Usage
+from holdfast.core.session import ErrorClass
+from holdfast.core.value import Value
+
+
+class ScriptedUsage(Value, forbid_unknown_fields=True):
+    input: int = 0
+    output: int = 0
+
+
+class ScriptedFailure(Value, forbid_unknown_fields=True):
+    status: int
+    retry_after: float | None = None
+    times: int = 1
+    message: str = ""
+
+
+class ScriptedTool(Value, forbid_unknown_fields=True):
+    name: str
+    input: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+class Row(Value, forbid_unknown_fields=True):
+    text: str = ""
+    thinking: str = ""
+    tool_calls: tuple[ScriptedTool, ...] = ()
+    chunk_ms: float = 0  # per word
+    usage: ScriptedUsage = ScriptedUsage()
+    fail: ScriptedFailure | None = None
+    coder: bool = False
+
+
+BY_STATUS = {
+    401: ErrorClass.AUTH,
+    402: ErrorClass.QUOTA,
+    403: ErrorClass.AUTH,
+    408: ErrorClass.NETWORK,
+    429: ErrorClass.RATE_LIMITED,
+    500: ErrorClass.OVERLOADED,
+    502: ErrorClass.OVERLOADED,
+    503: ErrorClass.OVERLOADED,
+    529: ErrorClass.OVERLOADED,
+}
+_row = msgspec.json.Decoder(Row)
+
+
+def read_script(path: Path) -> list[Row]:
+    """Every line, or the first mistake with its line."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise ModelFailed(
+            ErrorClass.BAD_REQUEST, f"The script {path} cannot be read: {error.strerror}."
+        ) from error
+    rows = []
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                rows.append(_row.decode(line))
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise ModelFailed(
+                    ErrorClass.BAD_REQUEST, f"The script {path}, line {number}: {error}."
+                ) from error
+    return rows
+
+
+class ScriptedModel:
+    def __init__(self, path: Path, *, coder: bool = False) -> None:
+        self._path, self._coder = path, coder
+        self._failed: dict[int, int] = {}  # how often reply n has failed already
+
+    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+        rows = [row for row in read_script(self._path) if row.coder == self._coder]
+        n = request.finished
+        row = rows[n] if n < len(rows) else Row(text="done")
+        self._maybe_fail(n, row)
+        part = 0
+        if row.thinking:
+            yield ThinkingPiece(text=row.thinking, part=part)
+            part += 1
+        for word in _words(row.text):
+            yield TextPiece(text=word, part=part)
+            await asyncio.sleep(row.chunk_ms / 1000)
+        for k, call in enumerate(row.tool_calls, start=part + 1):
+            arguments = msgspec.json.encode(call.input).decode()
+            yield CallAsked(
+                id=_call_id(n, k, arguments), name=call.name, arguments=arguments, part=k
+            )
+        usage = Usage(input_tokens=row.usage.input, output_tokens=row.usage.output)
+        yield Ended(usage=usage, model=f"scripted:{self._path}", provider="scripted")
+
+    def _maybe_fail(self, n: int, row: Row) -> None:
+        failure = row.fail
+        if failure is None or self._failed.get(n, 0) >= failure.times:
+            return
+        self._failed[n] = self._failed.get(n, 0) + 1
+        error = BY_STATUS.get(failure.status, ErrorClass.UNKNOWN)
+        wait = failure.retry_after
+        raise ModelFailed(
+            error,
+            failure.message or f"The scripted provider answered {failure.status}.",
+            status=failure.status,
+            retry_after_ms=None if wait is None else int(wait * 1000),
+        )
+
+
+def _words(text: str) -> list[str]:
+    """Cut after each space, so that the pieces add up to the text."""
+    return [piece for piece in text.replace(" ", " \0").split("\0") if piece]
+
+
+def _call_id(n: int, k: int, arguments: str) -> str:
+    """The same in every life, as a provider's ids are for the same response."""
+    return f"call_{n}_{k}_{hashlib.sha256(arguments.encode()).hexdigest()[:8]}"

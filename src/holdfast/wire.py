@@ -1,17 +1,188 @@
 """What crosses the socket: the source of the OpenAPI schema and of the page's types.
 
-So far the values that a client of the journal sees: an event with its place in history, the answer
-to "what came after my cursor", an error. Requests come with the daemon.
+Requests name what is wanted and nothing of how; answers are written whole, defaults too. An event
+on the wire is the journal's own word in snake case, with moments as RFC 3339; `event_in` is the
+way back, for a client that wants to read what it got with the views.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+import msgspec
+
+from holdfast.core.budget import Limits
+from holdfast.core.events import Event, RunStopped
 from holdfast.core.value import Value
+from holdfast.views.document import SessionOut, stop_out
+from holdfast.views.moments import from_rfc3339, rfc3339
+
+PROMPT_BYTES = 1_000_000
+FRAME_BYTES = 2_000_000
+PAGE = 500  # events in one answer, at most
+
+# --- errors: a fixed list (SPEC J3) ---------------------------------------------------------------
+
+CODES: dict[str, int] = {
+    "unauthorized": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "ambiguous": 409,
+    "refused": 409,
+    "held": 409,
+    "too_large": 413,
+    "invalid": 422,
+    "too_many": 429,
+    "internal": 500,
+    "unavailable": 503,
+    "store_full": 507,
+}
+
+
+class ErrorBody(Value, omit_defaults=False):
+    code: str
+    message: str
+    hint: str = ""
+    candidates: tuple[str, ...] = ()  # where an id was not unique
+
+
+class ErrorOut(Value, omit_defaults=False):
+    error: ErrorBody
+
+
+# --- requests -----------------------------------------------------------------------------------
+
+
+class LimitsIn(Value):
+    """None: as configured. 0: off."""
+
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    max_tool_calls: int | None = None
+    max_rounds: int | None = None
+    max_time: float | None = None  # seconds
+
+
+class NewSession(Value):
+    """`folder` is where the user stands. Without a prompt nothing runs."""
+
+    folder: str
+    prompt: str | None = None
+    input: str | None = None
+    agent: str | None = None
+    via: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    title: str | None = None
+    limits: LimitsIn = LimitsIn()
+    here: bool = False
+    git: bool = True
+    with_changes: bool = False
+    environ: Mapping[
+        str, str
+    ] = {}  # keys for the provider; kept in memory, by the Unix socket only
+
+
+class PromptIn(Value):
+    text: str
+    input: str | None = None  # minted by the client, so that a retry is recognised
+    limits: LimitsIn | None = None
+    environ: Mapping[str, str] = {}
+
+
+class ResumeIn(Value):
+    message: str | None = None
+    limits: LimitsIn | None = None
+    rerun: tuple[str, ...] = ()
+    fresh: bool = False
+    environ: Mapping[str, str] = {}
+
+
+class CloseIn(Value):
+    cancelled: bool = False
+
+
+class AnswerIn(Value):
+    decision: str
+    answer: str
+    always: str | None = None
+
+
+class SeenIn(Value):
+    by: str = ""
+
+
+class DownIn(Value):
+    kill: bool = False
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+class Created(Value, omit_defaults=False):
+    id: str
+    session: SessionOut
+    run: int | None = None
+    notes: tuple[str, ...] = ()  # what the user should know, one line each
+
+
+class RunOut(Value, omit_defaults=False):
+    run: int | None
+    already_running: bool = False
+    head: int = 0  # follow from here
+
+
+class PromptOut(Value, omit_defaults=False):
+    input: str
+    run: int | None
+    queued: bool
+    head: int
+
+
+class Done(Value, omit_defaults=False):
+    session: SessionOut
+    changed: bool
+
+
+class SessionsOut(Value, omit_defaults=False):
+    sessions: tuple[SessionOut, ...]
+    next: str | None = None
+
+
+class Health(Value, omit_defaults=False):
+    version: str
+    pid: int
+    epoch: str
+    store: str
+    home: str
+    address: str
+    socket: str
+
+
+class PlanOut(Value, omit_defaults=False):
+    """What a resume would do, without doing it."""
+
+    would_run: bool
+    reason: str  # why not
+    hint: str
+    strategy: str | None
+    why: str
+    drift: str | None
+    risks: tuple[str, ...]
+    estimate_usd: float | None
+    message: str | None  # what the agent would be told
+    calls: dict[str, str]  # open ones: what would be done about each
+
+
+class LoginCode(Value, omit_defaults=False):
+    code: str
+    link: str
 
 
 class EventOut(Value, omit_defaults=False):
     seq: int
     type: str  # snake case of the journal's word
     at: str  # RFC 3339, UTC
-    data: dict[str, object]
+    data: dict[str, Any]
 
 
 class EventsOut(Value, omit_defaults=False):
@@ -22,11 +193,77 @@ class EventsOut(Value, omit_defaults=False):
     events: tuple[EventOut, ...] = ()
 
 
-class ErrorBody(Value, omit_defaults=False):
-    code: str
-    message: str
-    hint: str = ""
+class DeltaOut(Value, omit_defaults=False):
+    """Streamed text that no power-proof commit covers yet: shown, but without a place."""
+
+    round: int
+    part: int
+    offset: int
+    text: str
+    thinking: bool = False
+    type: str = "delta"
 
 
-class ErrorOut(Value, omit_defaults=False):
-    error: ErrorBody
+# --- events on the wire ---------------------------------------------------------------------------
+
+
+def word(kind: type) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind.__name__).lstrip("_")
+
+
+KINDS: dict[str, type] = {word(kind): kind for kind in get_args(Event)}
+WORDS: dict[type, str] = {kind: name for name, kind in KINDS.items()}
+
+# Where an event holds a moment.
+MOMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "run_stopped": (("stop", "at"), ("stop", "resumes_at")),
+    "notice": (("until",),),
+    "timer_set": (("timer", "due"),),
+}
+
+
+def event_out(seq: int, at: int, event: Event) -> EventOut:
+    name = WORDS[type(event)]
+    data: dict[str, Any] = msgspec.to_builtins(event)
+    if isinstance(event, RunStopped):
+        data["stop"] = msgspec.to_builtins(stop_out(event.stop))
+    else:
+        _at_moments(name, data, rfc3339)
+    return EventOut(seq=seq, type=name, at=rfc3339(at), data=data)
+
+
+def event_in(out: EventOut) -> Event | None:
+    """None: a word that this client does not know yet."""
+    kind = KINDS.get(out.type)
+    if kind is None:
+        return None
+    data = msgspec.to_builtins(out.data)
+    _at_moments(out.type, data, from_rfc3339)
+    event: Event = msgspec.convert(data, kind)
+    return event
+
+
+def _at_moments(name: str, data: dict[str, Any], change: Callable[[Any], object]) -> None:
+    for path in MOMENTS.get(name, ()):
+        place: Any = data
+        for step in path[:-1]:
+            place = place.get(step) or {}
+        if place.get(path[-1]) is not None:
+            place[path[-1]] = change(place[path[-1]])
+
+
+def limits(given: LimitsIn | None, otherwise: Limits) -> Limits:
+    """What was said counts; what was not said is as it was."""
+    if given is None:
+        return otherwise
+    micros = None if given.budget_usd is None else round(given.budget_usd * 1_000_000)
+    millis = None if given.max_time is None else round(given.max_time * 1000)
+    said: Mapping[str, int | None] = {
+        "cost_micros": micros,
+        "tokens": given.budget_tokens,
+        "tool_calls": given.max_tool_calls,
+        "rounds": given.max_rounds,
+        "wall_ms": millis,
+    }
+    changes = {name: value for name, value in said.items() if value is not None}
+    return msgspec.structs.replace(otherwise, **changes)

@@ -9,7 +9,7 @@ import pytest
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.ids import DecisionId, InputId, LaunchNumber, Millis, TimerId
-from holdfast.core.session import Decision, State, StopReason, Timer
+from holdfast.core.session import Decision, Evidence, State, StopReason, Timer
 from holdfast.core.truth import Workspace
 from tests.engine.place import Place, S
 from tests.engine.processes import Kind
@@ -177,6 +177,20 @@ def test_an_agent_that_refuses_its_token_is_gone_before_the_next_one_starts(kind
             assert story.session.state is State.WAITING_FOR_INPUT
             assert story.session.last_stop is not None
             assert story.session.last_stop.reason is StopReason.ERROR
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_an_agent_that_dies_stops_its_run_and_says_how(kind):
+    with Story(kind) as story:
+        story.prompt()
+        story.work(5)
+        story.place.run(_fall(story, story.place.world.living()[0]))
+        story.work(1)
+
+        assert story.session.run is None
+        assert story.session.last_stop is not None
+        assert story.session.last_stop.reason is StopReason.ERROR
+        assert story.session.last_stop.evidence == Evidence(exit_code=1)
 
 
 async def _fall(story, p):

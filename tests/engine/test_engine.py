@@ -9,7 +9,7 @@ import pytest
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.errors import Refused
-from holdfast.core.ids import LaunchNumber, Millis
+from holdfast.core.ids import DecisionId, LaunchNumber, Millis
 from holdfast.core.session import State, StopReason
 from holdfast.engine.engine import LEASE
 from holdfast.ports import Fenced, Held, StoreDown
@@ -232,3 +232,50 @@ async def test_a_claim_whose_session_could_not_be_read_is_not_kept(folder):
         outcome = await two.submit(i.RenameSession(title="second"))
 
         assert outcome.session.title == "second"
+
+
+@story
+async def test_prompts_sent_during_a_run_are_delivered_in_order_after_it(folder):
+    async with Rig(folder, script=ASKS) as rig:
+        await rig.submit(OPEN, *(prompt(f"p{n}") for n in range(4)))
+        await until(lambda: rig.engine.sessions[S].session.decisions)
+        queued = [q.id for q in (await rig.session()).queue]
+        await rig.submit(i.AnswerDecision(decision=DecisionId("d-c0.0"), answer="yes"))
+        await until(lambda: _runs(rig, 4))
+        started = [x.input for x in await rig.events() if isinstance(x, e.RunStarted)]
+
+        assert queued == ["p1", "p2", "p3"]
+        assert started == ["p0", "p1", "p2", "p3"]
+
+
+async def _runs(rig, n):
+    return await rig.count(e.RunStopped) == n
+
+
+class SlowToAnswer(Wrapped):
+    """The write is done; whoever waited for it goes away before it hears so."""
+
+    hold = False
+
+    async def append(self, batch):
+        await self.inner.append(batch)
+        if self.hold:
+            self.hold = False
+            await asyncio.Event().wait()
+
+
+@story
+async def test_a_write_whose_caller_went_away_is_found_by_the_next_one(folder):
+    async with Rig(folder, script=ASKS, wrap=SlowToAnswer) as rig:
+        await rig.submit(OPEN, prompt())
+        await until(lambda: rig.engine.sessions[S].session.decisions)
+        rig.journal.hold = True
+        gone = asyncio.create_task(rig.submit(i.RenameSession(title="first")))
+        await until(lambda: not rig.journal.hold)
+        gone.cancel()
+        await asyncio.wait({gone})
+        outcome = await rig.submit(i.TagSession(tags=("second",)))
+
+        assert (outcome.session.title, outcome.session.tags) == ("first", ("second",))
+        assert outcome.session.run is not None  # we are its owner still: nothing was cut off
+        assert await rig.replay() == outcome.session

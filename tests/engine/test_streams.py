@@ -193,6 +193,16 @@ def test_a_result_of_a_call_that_nobody_knows():
         assert CLEAN.session == replace(told.session, early=()), place
 
 
+def test_an_intent_under_a_wrong_number_is_not_taken():
+    """An agent that has lost count must not begin a call: nobody decided that."""
+    asked = next(k for k, h in enumerate(STREAM) if isinstance(h.events[0], e.CallIntended))
+    wrong = [e.CallIntended(call=CallId("c0.0"), attempt=n) for n in (0, 2, 3)]
+    counted = [i.Heard(launch=LaunchNumber(1), events=(event,)) for event in wrong]
+    told = play(prompt(), UP, STREAM[:asked], *counted, STREAM[asked:], END)
+
+    assert CLEAN.events == told.events
+
+
 # --- a second launch ----------------------------------------------------------------------------------
 
 AGAIN = prompt("p2", "and now?")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from holdfast.core import events as e
 from holdfast.core.evolve import rebuild
 from holdfast.core.ids import SessionId
+from holdfast.core.session import EffectClass
 from holdfast.ports import Journal, Recorded
 from holdfast.testing.world import FileWorld
 from tests.faults.scenario import PROMPTS, finished
@@ -26,12 +27,14 @@ async def examine(journal: Journal, folder: Path, ids: list[SessionId]) -> Verdi
     """Opens nothing and changes nothing: the journal is already open."""
     verdict = Verdict([], [], [])
     acks = _acks(folder)
-    done = FileWorld(folder).done()
+    world = FileWorld(folder)
+    done, told = world.done(), world.told()
     for id in ids:
         past = await journal.read(id)  # raises if there is a gap
         _acknowledged(id, past, acks, verdict)
         _once(id, past, verdict)
         _effects(id, past, done, verdict)
+        _paid(id, past, told, verdict)
         await _converged(journal, id, past, verdict)
     _leases(acks, verdict)
     return verdict
@@ -83,6 +86,17 @@ def _effects(
     finished_ = {
         (r.event.call, r.event.attempt) for r in past if isinstance(r.event, e.CallFinished)
     }
+    unsafe = {
+        call.id
+        for r in past
+        if isinstance(r.event, e.ResponseFinished)
+        for call in r.event.calls
+        if call.effect is EffectClass.UNSAFE
+    }
+    verdict.other.extend(
+        f"P4: {id} {call} is unsafe and was decided to run again, by nobody"
+        for call in unsafe & set(reruns)
+    )
     mine = {(call, n): count for (owner, call, n), count in done.items() if owner == id}
     for (call, attempt), count in mine.items():
         if count > 1:
@@ -94,6 +108,12 @@ def _effects(
             verdict.doubled.append(f"P4: {id} {call} ran {times} times, {reruns[call]} decisions")
     for pair in finished_ - set(mine):
         verdict.lost.append(f"{id}: {pair[0]}/{pair[1]} is recorded as done and never happened")
+
+
+def _paid(id: str, past: list[Recorded], told: set[str], verdict: Verdict) -> None:
+    """What an event owes is done, however often the process died in between."""
+    owed = {f"{id}/{r.seq}/0" for r in past if isinstance(r.event, e.DecisionAsked)}
+    verdict.lost.extend(f"{errand}: owed and never done" for errand in owed - told)
 
 
 async def _converged(

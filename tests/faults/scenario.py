@@ -77,12 +77,22 @@ class Life:
         watching = asyncio.create_task(watch(self.engine, self.outbox))
         try:
             await recover(self.engine, self.outbox)
+            if not shared:
+                await self._send_again(ids)
             await asyncio.gather(*(self._drive(id, shared=shared) for id in ids))
         finally:
             watching.cancel()
             await self.outbox.stop()
             await self.agents.stop()
             await self.journal.close()
+
+    async def _send_again(self, ids: list[SessionId]) -> None:
+        """A client that was cut off does not know whether it was heard: it says it all again."""
+        for id in ids:
+            for sent in await self._inputs(id):
+                again = i.SendPrompt(input=InputId(sent), text=f"please: {sent}")
+                outcome = await self.engine.submit(id, again)
+                assert outcome.doubled == f"input:{sent}", outcome
 
     async def _drive(self, id: SessionId, *, shared: bool) -> None:
         deadline = time.monotonic() + PATIENCE

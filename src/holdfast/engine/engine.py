@@ -131,6 +131,11 @@ class Engine:
                 await self._load(live)
             return live.session
 
+    async def consider(self, id: SessionId, given: i.Input) -> list[Event]:
+        """What `submit` would write down, without writing it. Takes no lease."""
+        session = await self.session(id)
+        return decide(session, given, await self._facts(session, given))
+
     async def _step(self, live: Live, given: i.Input) -> Outcome:
         if live.lease is None:
             await self._own(live)

@@ -126,9 +126,12 @@ class SqliteStore:
             meta["opened"] = str(max(count, int(known) if known.isdigit() else 0) + 1)
             self.db.executemany(SQL["put_meta"], meta.items())
         fresh = beside.with_name(f"{beside.name}.{os.getpid()}.{secrets.token_hex(4)}")
-        fresh.touch(0o600)
-        fresh.write_text(meta["opened"])
-        fresh.replace(beside)
+        try:
+            fresh.touch(0o600)
+            fresh.write_text(meta["opened"])
+            fresh.replace(beside)
+        except OSError:  # no room: a count that lags behind does no harm
+            fresh.unlink(missing_ok=True)
         return meta["epoch"]
 
     def _meta(self) -> dict[str, str]:

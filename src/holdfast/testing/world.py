@@ -41,6 +41,10 @@ class FileWorld:
         lines = (line.split() for line in self._lines("ledger"))
         return Counter((session, call, int(attempt)) for session, call, attempt in lines)
 
+    def told(self) -> set[str]:
+        """Errands of which a person was told."""
+        return set(self._lines("told"))
+
     # --- workspaces -----------------------------------------------------------------------------
 
     async def truth(self, session: Session) -> Truth | NoTruth:

@@ -1,0 +1,211 @@
+"""What a client may ask for, whichever way it comes in: by a route or by the socket.
+
+Nothing here knows a rule: an input goes to the engine, and what was written down is the answer.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping
+
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.budget import Limits
+from holdfast.core.errors import Refused
+from holdfast.core.ids import CallId, DecisionId, InputId, SessionId
+from holdfast.core.offer import ResumeStatus, status
+from holdfast.engine.engine import Outcome
+from holdfast.ports import Damaged, Row
+from holdfast.server.desk import Desk, Failure
+from holdfast.views.document import SessionOut, Times, document, listed
+from holdfast.wire import (
+    PROMPT_BYTES,
+    AnswerIn,
+    Done,
+    PlanOut,
+    PromptIn,
+    PromptOut,
+    ResumeIn,
+    RunOut,
+    limits,
+)
+
+ID = re.compile(r"[0-9a-f]{1,12}")
+WHOLE = 12  # digits of a session's id
+
+
+async def resolve(desk: Desk, given: str) -> SessionId:
+    """A session by its id or the beginning of it, where that is only its own."""
+    found = await desk.engine.journal.find(given) if ID.fullmatch(given) else []
+    if len(found) == 1 or (len(given) == WHOLE and found):
+        return found[0]
+    if not found:
+        raise Failure("not_found", f"There is no session {given!r}.", "`hold ls` lists them.")
+    raise Failure(
+        "ambiguous",
+        f"{given!r} is the beginning of {len(found)} sessions: {', '.join(found)}",
+        "Give more digits.",
+        candidates=tuple(found),
+    )
+
+
+async def shown(desk: Desk, id: SessionId) -> SessionOut:
+    row = await desk.engine.journal.row(id)
+    if row is None:
+        raise Failure("not_found", f"There is no session {id!r}.", "`hold ls` lists them.")
+    if row.quarantined:
+        return from_row(row)
+    try:
+        return document(await desk.engine.session(id), times(row))
+    except Damaged as error:
+        return listed(id, row.head, row.summary, times(row), str(error))
+
+
+def from_row(row: Row) -> SessionOut:
+    return listed(row.session, row.head, row.summary, times(row), row.quarantined)
+
+
+def times(row: Row) -> Times:
+    return Times(created_at=row.created_at, updated_at=row.updated_at)
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+async def prompt(desk: Desk, id: SessionId, given: PromptIn, *, unix: bool) -> PromptOut:
+    lend(desk, id, given.environ, unix=unix)
+    check_prompt(given.text)
+    before = await desk.engine.session(id)
+    input = given.input or secrets.token_hex(8)
+    asked = None if given.limits is None else limits(given.limits, before.limits)
+    sent = i.SendPrompt(input=InputId(input), text=given.text, limits=asked)
+    outcome = await desk.engine.submit(id, sent)
+    queued = any(q.id == input for q in outcome.session.queue)
+    return PromptOut(input=input, run=_begun(outcome), queued=queued, head=_head_before(outcome))
+
+
+def check_prompt(text: str) -> None:
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > PROMPT_BYTES:
+        raise Failure(
+            "too_large",
+            f"The prompt has {size:,} bytes; {PROMPT_BYTES:,} is the most.",
+            "Put the text into a file and let the agent read it.",
+        )
+    if not text.strip():
+        raise Failure("invalid", "The prompt is empty.", "Say what is to be done.")
+
+
+async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> RunOut:
+    lend(desk, id, given.environ, unix=unix)
+    if given.message is not None:
+        check_prompt(given.message)
+    before = await desk.engine.session(id)
+    outcome = await desk.engine.submit(id, _continuing(given, before.limits))
+    run = outcome.session.run.number if outcome.session.run else None
+    begun = _begun(outcome)
+    return RunOut(run=begun or run, already_running=begun is None, head=_head_before(outcome))
+
+
+def _continuing(given: ResumeIn, otherwise: Limits) -> i.ContinueRun:
+    return i.ContinueRun(
+        message=given.message,
+        limits=None if given.limits is None else limits(given.limits, otherwise),
+        rerun=tuple(CallId(call) for call in given.rerun),
+        fresh=given.fresh,
+    )
+
+
+async def tell(desk: Desk, id: SessionId, command: i.Command) -> Done:
+    outcome = await desk.engine.submit(id, command)
+    return Done(session=await shown(desk, id), changed=bool(outcome.events))
+
+
+async def answer(desk: Desk, id: SessionId, given: AnswerIn) -> Done:
+    command = i.AnswerDecision(
+        decision=DecisionId(given.decision), answer=given.answer, always=given.always
+    )
+    return await tell(desk, id, command)
+
+
+def lend(desk: Desk, id: SessionId, environ: Mapping[str, str], *, unix: bool) -> None:
+    if not environ:
+        return
+    if not unix:
+        raise Failure(
+            "forbidden", "Keys are taken over the Unix socket alone.", "Use the command line."
+        )
+    desk.lend(id, environ)
+
+
+def _begun(outcome: Outcome) -> int | None:
+    started = (event.run for event in outcome.events if isinstance(event, e.RunStarted))
+    return next(started, None)
+
+
+def _head_before(outcome: Outcome) -> int:
+    return outcome.session.seq - len(outcome.events)
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+
+async def standing(desk: Desk, id: SessionId) -> ResumeStatus:
+    engine = desk.engine
+    session = await engine.session(id)
+    row = await engine.journal.row(id)
+    if row is None:
+        raise Failure("not_found", f"There is no session {id!r}.", "`hold ls` lists them.")
+    alive = session.agent_alive and await engine.agents.alive(session) is True
+    return status(
+        session,
+        agent_alive=alive,
+        leased=row.lease_until > engine.clock.now(),
+        abilities=engine.agents.abilities(session),
+    )
+
+
+async def plan(desk: Desk, id: SessionId, given: ResumeIn) -> PlanOut:
+    """What `resume` would write down, read before it is written (SPEC E7, F12)."""
+    session = await desk.engine.session(id)
+    try:
+        events = await desk.engine.consider(id, _continuing(given, session.limits))
+    except Refused as refused:
+        return _no_plan(refused.why, refused.hint)
+    started = next((event for event in events if isinstance(event, e.RunStarted)), None)
+    if started is None:
+        return _no_plan("It is running.", "")
+    seen = next((event for event in events if isinstance(event, e.WorkspaceSeen)), None)
+    chosen = started.plan
+    calls: dict[str, str] = {c.call: c.how for c in events if isinstance(c, e.CallClosed)}
+    calls |= {c.call: "run again" for c in events if isinstance(c, e.RerunDecided)}
+    return PlanOut(
+        would_run=True,
+        reason="",
+        hint="",
+        strategy=chosen.strategy if chosen else None,
+        why=chosen.why if chosen else "",
+        drift=seen.drift if seen else None,
+        risks=chosen.risks if chosen else (),
+        estimate_usd=_dollars(chosen.estimate_micros) if chosen else None,
+        message=started.briefing,
+        calls=calls,
+    )
+
+
+def _dollars(micros: int | None) -> float | None:
+    return None if micros is None else micros / 1_000_000
+
+
+def _no_plan(why: str, hint: str) -> PlanOut:
+    return PlanOut(
+        would_run=False,
+        reason=why,
+        hint=hint,
+        strategy=None,
+        why="",
+        drift=None,
+        risks=(),
+        estimate_usd=None,
+        message=None,
+        calls={},
+    )

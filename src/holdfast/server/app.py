@@ -1,0 +1,86 @@
+"""The application: routes, errors as one shape, limits. Auth stands around it (guard.py)."""
+
+import os
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from litestar import Litestar, Request, get, post
+from litestar.di import Provide
+from litestar.openapi.config import OpenAPIConfig
+from litestar.params import Dependency
+
+from holdfast.server.auth import Doorman
+from holdfast.server.desk import Desk, Failure, Place
+from holdfast.server.errors import HANDLERS
+from holdfast.server.routes import SESSIONS, by_unix
+from holdfast.wire import FRAME_BYTES, DownIn, Health, LoginCode
+
+Asking = Request[Any, Any, Any]
+Leave = Callable[[bool], None]  # True: agents that would outlive us are ended too
+
+Here = Annotated[Desk, Dependency(skip_validation=True)]
+Where = Annotated[Place, Dependency(skip_validation=True)]
+Door = Annotated[Doorman, Dependency(skip_validation=True)]
+Leaving = Annotated[Leave, Dependency(skip_validation=True)]
+
+
+def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Litestar:
+    given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
+    return Litestar(
+        route_handlers=[*SESSIONS, health, login_code, down, schema],
+        dependencies={
+            name: Provide(_giver(value), sync_to_thread=False) for name, value in given.items()
+        },
+        exception_handlers=HANDLERS,
+        openapi_config=OpenAPIConfig(
+            title="Holdfast", version=place.version, path="/api/schema", render_plugins=[]
+        ),
+        request_max_body_size=FRAME_BYTES,
+        logging_config=None,
+        debug=False,
+    )
+
+
+def _giver(value: Any) -> Callable[[], Any]:
+    def give() -> Any:
+        return value
+
+    return give
+
+
+# --- the daemon itself ----------------------------------------------------------------------------
+
+
+@get("/api/health")
+async def health(desk: Here, place: Where) -> Health:
+    return Health(
+        version=place.version,
+        pid=os.getpid(),
+        epoch=desk.engine.journal.epoch,
+        store=desk.store,
+        home=place.home,
+        address=place.address,
+        socket=place.socket,
+    )
+
+
+@post("/api/login-codes", status_code=201)
+async def login_code(request: Asking, place: Where, doorman: Door) -> LoginCode:
+    """For the command line alone: a page that is logged in needs none, and gives none away."""
+    if not by_unix(request):
+        raise Failure("forbidden", "Codes are handed out over the Unix socket alone.")
+    code = doorman.mint()
+    return LoginCode(code=code, link=f"{place.address}/login?code={code}")
+
+
+@post("/api/down", status_code=202)
+async def down(request: Asking, leave: Leaving, data: DownIn) -> dict[str, bool]:
+    if not by_unix(request):
+        raise Failure("forbidden", "The daemon is stopped over the Unix socket alone.")
+    leave(data.kill)
+    return {"stopping": True}
+
+
+@get("/api/schema", include_in_schema=False)
+async def schema(request: Asking) -> dict[str, Any]:
+    return request.app.openapi_schema.to_schema()

@@ -1,0 +1,62 @@
+"""What the server needs of the system behind it, and what it refuses on its own account."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from holdfast.core.ids import SessionId
+from holdfast.core.value import Value
+from holdfast.engine.engine import Engine
+from holdfast.wire import NewSession
+
+
+class Opened(Value):
+    """A session that was made, and what its user should know about it, one line each."""
+
+    id: SessionId
+    notes: tuple[str, ...] = ()
+
+
+class Desk(Protocol):
+    """The system, as seen from its front door."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    @property
+    def store(self) -> str:
+        """Where the journal is, for people."""
+
+    async def create(self, wanted: NewSession) -> Opened:
+        """Makes the work tree and opens the session. It does not send the prompt. `Unfit` where
+        what was asked for cannot be: no repository, no such agent, a mode it does not know."""
+
+    def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
+        """Keys of the user's own environment, for this session; kept in memory, never stored."""
+
+
+class Unfit(Exception):
+    """A wish that cannot be met as it stands. `hint` names the fix."""
+
+    def __init__(self, why: str, hint: str = "") -> None:
+        super().__init__(why)
+        self.why, self.hint = why, hint
+
+
+class Failure(Exception):
+    """An answer that is not what was asked for; `code` is of the fixed list in wire.py."""
+
+    def __init__(
+        self, code: str, message: str, hint: str = "", *, candidates: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.code, self.message, self.hint, self.candidates = code, message, hint, candidates
+
+
+class Place(Value):
+    """Where this daemon is, for those who ask."""
+
+    version: str
+    home: str
+    address: str
+    socket: str
+    port: int

@@ -1,0 +1,226 @@
+"""The routes of sessions (SPEC J1). Each parses, hands on and answers; nothing is decided here."""
+
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Request, get, post
+from litestar.params import Dependency, Parameter
+from litestar.response import Stream
+
+from holdfast.core import inputs as i
+from holdfast.core.checkpoint import checkpoint
+from holdfast.core.conversation import build
+from holdfast.core.ids import InputId, Millis, Seq, SessionId
+from holdfast.core.offer import ResumeStatus
+from holdfast.server import acting
+from holdfast.server.desk import Desk, Failure
+from holdfast.server.reading import lines, read_on
+from holdfast.views.document import SessionOut
+from holdfast.views.moments import from_rfc3339, rfc3339
+from holdfast.wire import (
+    AnswerIn,
+    CloseIn,
+    Created,
+    Done,
+    EventsOut,
+    NewSession,
+    PlanOut,
+    PromptIn,
+    PromptOut,
+    ResumeIn,
+    RunOut,
+    SeenIn,
+    SessionsOut,
+)
+
+Here = Annotated[Desk, Dependency(skip_validation=True)]
+Asking = Request[Any, Any, Any]
+NDJSON = "application/x-ndjson"
+LIST = 1000  # sessions in one answer, at most
+
+
+def by_unix(request: Asking) -> bool:
+    return request.scope.get("holdfast.unix") is True
+
+
+@post("/api/sessions", status_code=201)
+async def create(request: Asking, desk: Here, data: NewSession) -> Created:
+    if data.prompt is not None:
+        acting.check_prompt(data.prompt)
+    if data.environ and not by_unix(request):
+        raise Failure("forbidden", "Keys are taken over the Unix socket alone.")
+    opened = await desk.create(data)
+    acting.lend(desk, opened.id, data.environ, unix=by_unix(request))
+    run = None
+    if data.prompt is not None:
+        input = InputId(data.input or "first")
+        sent = await desk.engine.submit(opened.id, i.SendPrompt(input=input, text=data.prompt))
+        run = sent.session.run.number if sent.session.run else sent.session.runs
+    document = await acting.shown(desk, opened.id)
+    return Created(id=opened.id, session=document, run=run, notes=opened.notes)
+
+
+@get("/api/sessions")
+async def sessions(
+    desk: Here,
+    limit: Annotated[int, Parameter(ge=1, le=LIST)] = 100,
+    before: str | None = None,
+    archived: bool = False,  # noqa: FBT001, FBT002  a query parameter, given by name
+) -> SessionsOut:
+    """Newest update first. `before` is what the last answer said as `next`."""
+    rows = await desk.engine.journal.rows(limit=limit, before=_cursor(before))
+    found: list[SessionOut] = []
+    for row in rows:
+        if row.summary.trashed or (row.summary.archived and not archived):
+            continue
+        whole = (row.summary.pending or row.summary.queue) and not row.quarantined
+        found.append(await acting.shown(desk, row.session) if whole else acting.from_row(row))
+    last = rows[-1] if len(rows) == limit else None
+    after = f"{rfc3339(last.updated_at)}/{last.session}" if last else None
+    return SessionsOut(sessions=tuple(found), next=after)
+
+
+def _cursor(before: str | None) -> tuple[Millis, SessionId] | None:
+    if before is None:
+        return None
+    at, _, id = before.partition("/")
+    try:
+        return from_rfc3339(at), SessionId(id)
+    except ValueError as error:
+        raise Failure("invalid", str(error), "Take `next` of the last answer.") from error
+
+
+@get("/api/sessions/{id:str}")
+async def one(desk: Here, id: str) -> SessionOut:
+    return await acting.shown(desk, await acting.resolve(desk, id))
+
+
+@get("/api/sessions/{id:str}/events")
+async def events(
+    desk: Here,
+    id: str,
+    after: Annotated[int, Parameter(ge=0)] = 0,
+    follow: Annotated[int | None, Parameter(ge=0)] = None,
+) -> EventsOut | Stream:
+    """`follow` is the number of a run: JSON Lines up to its stop; 0: for ever."""
+    session = await acting.resolve(desk, id)
+    if follow is not None:
+        return Stream(lines(desk.engine, session, Seq(after), follow or None), media_type=NDJSON)
+    piece = await read_on(desk.engine, session, Seq(after))
+    epoch = desk.engine.journal.epoch
+    return EventsOut(epoch=epoch, head=piece.head, events=tuple(piece.events))
+
+
+@post("/api/sessions/{id:str}/prompt", status_code=200)
+async def prompt(request: Asking, desk: Here, id: str, data: PromptIn) -> PromptOut:
+    session = await acting.resolve(desk, id)
+    return await acting.prompt(desk, session, data, unix=by_unix(request))
+
+
+@post("/api/sessions/{id:str}/resume", status_code=200)
+async def resume(
+    request: Asking,
+    desk: Here,
+    id: str,
+    data: ResumeIn,
+    wait: bool = False,  # noqa: FBT001, FBT002  a query parameter, given by name
+) -> RunOut | Stream:
+    session = await acting.resolve(desk, id)
+    begun = await acting.resume(desk, session, data, unix=by_unix(request))
+    if not wait or begun.run is None:
+        return begun
+    return Stream(lines(desk.engine, session, Seq(begun.head), begun.run), media_type=NDJSON)
+
+
+@post("/api/sessions/{id:str}/cancel", status_code=200)
+async def cancel(desk: Here, id: str) -> Done:
+    return await acting.tell(desk, await acting.resolve(desk, id), i.CancelRun())
+
+
+@post("/api/sessions/{id:str}/reattach", status_code=200)
+async def reattach(desk: Here, id: str) -> Done:
+    return await acting.tell(desk, await acting.resolve(desk, id), i.Reattach())
+
+
+@post("/api/sessions/{id:str}/dismiss", status_code=200)
+async def dismiss(desk: Here, id: str) -> Done:
+    return await acting.tell(desk, await acting.resolve(desk, id), i.DismissStop())
+
+
+@post("/api/sessions/{id:str}/close", status_code=200)
+async def close(desk: Here, id: str, data: CloseIn) -> Done:
+    command = i.CloseSession(cancelled=data.cancelled)
+    return await acting.tell(desk, await acting.resolve(desk, id), command)
+
+
+@post("/api/sessions/{id:str}/reopen", status_code=200)
+async def reopen(desk: Here, id: str) -> Done:
+    return await acting.tell(desk, await acting.resolve(desk, id), i.ReopenSession())
+
+
+@post("/api/sessions/{id:str}/seen", status_code=200)
+async def seen(desk: Here, id: str, data: SeenIn) -> Done:
+    command = i.MarkSeen(by=data.by)
+    return await acting.tell(desk, await acting.resolve(desk, id), command)
+
+
+@get("/api/sessions/{id:str}/decisions")
+async def decisions(desk: Here, id: str) -> dict[str, Any]:
+    document = await acting.shown(desk, await acting.resolve(desk, id))
+    return {"decisions": document.pending}
+
+
+@post("/api/sessions/{id:str}/decisions", status_code=200)
+async def answer(desk: Here, id: str, data: AnswerIn) -> Done:
+    return await acting.answer(desk, await acting.resolve(desk, id), data)
+
+
+@get("/api/sessions/{id:str}/status")
+async def standing(desk: Here, id: str) -> ResumeStatus:
+    return await acting.standing(desk, await acting.resolve(desk, id))
+
+
+@get("/api/sessions/{id:str}/plan")
+async def plan(
+    desk: Here,
+    id: str,
+    message: str | None = None,
+    fresh: bool = False,  # noqa: FBT001, FBT002  a query parameter, given by name
+) -> PlanOut:
+    session = await acting.resolve(desk, id)
+    return await acting.plan(desk, session, ResumeIn(message=message, fresh=fresh))
+
+
+@get("/api/sessions/{id:str}/checkpoint")
+async def where_we_were(desk: Here, id: str) -> dict[str, Any]:
+    session = await acting.resolve(desk, id)
+    fold = await desk.engine.session(session)
+    recorded = await desk.engine.journal.read(session)
+    messages = build(r.event for r in recorded).messages()
+    saved = recorded[-1].at if recorded else Millis(0)
+    found = checkpoint(fold, messages, saved_at=saved)
+    if found is None:
+        raise Failure("not_found", f"Session {session} has nothing to come back to.")
+    body: dict[str, Any] = msgspec.to_builtins(found)
+    return {**body, "saved_at": rfc3339(found.saved_at)}
+
+
+SESSIONS = [
+    create,
+    sessions,
+    one,
+    events,
+    prompt,
+    resume,
+    cancel,
+    reattach,
+    dismiss,
+    close,
+    reopen,
+    seen,
+    decisions,
+    answer,
+    standing,
+    plan,
+    where_we_were,
+]

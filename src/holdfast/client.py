@@ -15,11 +15,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from holdfast.config import SOCKET, TOKEN, short_address
 from holdfast.wire import ErrorBody, ErrorOut, Health
 
 T = TypeVar("T")
-SOCKET, TOKEN = "holdfast.sock", "token"
-LONGEST = 100  # bytes of a path that fit into a socket's address on every system
 PATIENCE = 30.0  # seconds for an answer; a stream has its own
 QUIET = 60.0  # seconds of a stream without even an empty line: the daemon hangs
 KEYS = ("_API_KEY", "_BASE_URL")
@@ -43,19 +42,6 @@ class ApiError(Exception):
             body.hint,
         )
         self.candidates = body.candidates
-
-
-@contextlib.contextmanager
-def short_address(path: Path) -> Iterator[str]:
-    """A socket's address may have a hundred bytes or so; a folder's handle stands in for the rest."""
-    if len(os.fsencode(path)) <= LONGEST:
-        yield str(path)
-        return
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        yield f"/proc/self/fd/{folder}/{path.name}"
-    finally:
-        os.close(folder)
 
 
 class UnixConnection(http.client.HTTPConnection):

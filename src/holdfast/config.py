@@ -4,18 +4,21 @@ Every value knows where it came from, so that `hold config` and every complaint 
 that nobody knows is an error with the file, the line and what was probably meant.
 """
 
+import contextlib
 import difflib
 import os
 import re
 import stat
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 PORT = 4653
 OFF = False
+SOCKET, TOKEN = "holdfast.sock", "token"  # in the state folder
+LONGEST = 100  # bytes of a path that fit into a socket's address on every system
 
 
 class BadConfig(Exception):
@@ -56,7 +59,7 @@ class Config(NamedTuple):
     file: Path
     settings: Mapping[str, Setting]
 
-    def value(self, key: str) -> Any:
+    def get(self, key: str) -> Any:
         return self.settings[key].value
 
     def source(self, key: str) -> str:
@@ -97,6 +100,19 @@ def prepare(home: Path) -> None:
         raise BadConfig(f"The state folder {home} belongs to somebody else.")
     if stat.S_IMODE(about.st_mode) & 0o077:
         raise BadConfig(f"The state folder {home} is open to others: chmod 700 {home}")
+
+
+@contextlib.contextmanager
+def short_address(path: Path) -> Iterator[str]:
+    """A socket's address may have a hundred bytes or so; a folder's handle stands in for the rest."""
+    if len(os.fsencode(path)) <= LONGEST:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -227,12 +227,14 @@ class Agents(Protocol):
     async def there(self, session: Session, token: Token) -> bool | None:
         """Does the agent still have that conversation?"""
 
+    async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]:
+        """Did these calls, whose outcome nobody saw, happen?"""
+
 
 class Workspaces(Protocol):
     async def truth(self, session: Session) -> Truth | NoTruth: ...
     async def snapshot(self, errand: Errand, session: Session) -> None: ...
     async def rewind(self, errand: Errand, session: Session) -> None: ...
-    async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]: ...
 
 
 class Notifier(Protocol):

@@ -6,7 +6,7 @@ way back, for a client that wants to read what it got with the views.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 import msgspec
 
@@ -49,6 +49,12 @@ class ErrorOut(Value, omit_defaults=False):
     error: ErrorBody
 
 
+class Configured(Protocol):
+    """Settings by name, from wherever they came."""
+
+    def get(self, key: str) -> Any: ...
+
+
 # --- requests -----------------------------------------------------------------------------------
 
 
@@ -60,6 +66,12 @@ class LimitsIn(Value):
     max_tool_calls: int | None = None
     max_rounds: int | None = None
     max_time: float | None = None  # seconds
+
+    def over(self, configured: "Configured") -> Limits:
+        """What was said here, on top of what was configured."""
+        names = self.__struct_fields__
+        usual = LimitsIn(**{name: configured.get(name) for name in names})
+        return limits(self, limits(usual, Limits()))
 
 
 class NewSession(Value):
@@ -171,6 +183,16 @@ class PlanOut(Value, omit_defaults=False):
     estimate_usd: float | None
     message: str | None  # what the agent would be told
     calls: dict[str, str]  # open ones: what would be done about each
+
+
+class Skipped(Value, omit_defaults=False):
+    id: str
+    reason: str
+
+
+class BulkOut(Value, omit_defaults=False):
+    resumed: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
 
 
 class LoginCode(Value, omit_defaults=False):

@@ -1,35 +1,97 @@
-"""The command line's entry, for now a stub: `up` says plainly what is there and what is not."""
+"""The command line's entry. Commands are loaded when they are called, so that `--help` is quick.
+
+Rule 1: one clear message on standard error and the exit code of SPEC I2, whatever went wrong.
+Rule 2: what a command does is in its own file; which file that is stands in the table below.
+"""
 
 import sys
+from importlib import import_module
+from typing import Any
 
-USAGE = "usage: holdfast [--version] up"
+import click
 
-COMING = """\
-Holdfast is being built. There is no daemon, no command line and no page yet.
+# name: module, what it does
+COMMANDS: dict[str, tuple[str, str]] = {
+    "up": ("daemon", "Start the daemon and print a link to its page"),
+    "down": ("daemon", "Stop the daemon; what runs in it can be resumed"),
+    "status": ("daemon", "Is the daemon running, and where"),
+    "config": ("daemon", "Every setting, and where it comes from"),
+    "run": ("run", "Let an agent work on something, in a work tree of its own"),
+    "new": ("run", "Make a session without a prompt"),
+    "send": ("run", "Send a prompt to a session"),
+    "ls": ("sessions", "Every session: state, why it stopped, how long ago, cost"),
+    "show": ("sessions", "One session, in full"),
+    "logs": ("sessions", "What was said and done in a session"),
+    "stop": ("sessions", "Stop a session's run"),
+    "dismiss": ("sessions", "Put away a stop without resuming"),
+    "close": ("sessions", "Close a session for good"),
+    "reopen": ("sessions", "Bring back a failed or cancelled session"),
+    "resume": ("resume", "Carry on where a session stopped"),
+    "wait": ("resume", "Wait until a session's run has stopped"),
+    "decide": ("sessions", "Answer a session's question"),
+}
 
-What there is:
-  the core      what happens to a session, decided by three pure functions
-  the journal   events and errands on disk, in SQLite or PostgreSQL
-  the proof     make test     every test
-                make faults   killed again and again, each promise checked after each kill
-                make bench    side by side with peers
-"""
+
+class Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"holdfast.cli.{COMMANDS[cmd_name][0]}")
+        found: click.Command = getattr(module, cmd_name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """From the table: nothing is imported for being listed."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"There is no command {args[0]!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    from importlib.metadata import version  # only --version pays for it
+
+    click.echo(f"holdfast {version('holdfast')}")
+    ctx.exit()
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Say it."
+)
+def hold() -> None:
+    """Runs coding agents and never loses their place."""
 
 
 def main() -> int:
     """Run one command; the result is the exit code."""
-    match sys.argv[1:]:
-        case ["--version"]:
-            print(f"holdfast {_version()}")
-        case ["up"]:
-            print(COMING, end="")
-        case _:
-            print(USAGE, file=sys.stderr)
-            return 2
-    return 0
+    try:
+        code = hold.main(prog_name="hold", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        print(file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read us is gone: there is nobody to tell
+        return 0
+    except Exception as error:  # noqa: BLE001  said in one line where it can be
+        from holdfast.cli.output import complain
 
-
-def _version() -> str:
-    from importlib.metadata import version  # only --version pays for it
-
-    return version("holdfast")
+        return complain(error)
+    return code if isinstance(code, int) else 0

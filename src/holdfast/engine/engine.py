@@ -277,7 +277,7 @@ class Engine:
                 for c in session.calls
                 if c.status is CallStatus.INTENDED and c.call.effect is EffectClass.PROBEABLE
             ]
-            probes = await self.workspaces.probe(session, unknown) if unknown else {}
+            probes = await self.agents.probe(session, unknown) if unknown else {}
         if session.token is not None and session.run is None:
             there = await self.agents.there(session, session.token)
         return i.Facts(

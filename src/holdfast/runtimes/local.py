@@ -46,9 +46,10 @@ class Finished(Value):
 
 
 class LocalRuntime:
-    """Commands of one launch. `cookie` is its name: `session:launch`."""
+    """Starts commands. In whose name is said by the cookie, `session:launch`, in the environment that
+    is passed in, or here for all."""
 
-    def __init__(self, cookie: str) -> None:
+    def __init__(self, cookie: str = "unnamed") -> None:
         self._cookie = cookie
         self._numbers = itertools.count(1)
 
@@ -64,7 +65,7 @@ class LocalRuntime:
     ) -> Finished:
         """OSError: it could not be started."""
         # Each command has its own cookie: a timeout must not end what another one began.
-        cookie = f"{self._cookie}:{os.getpid()}.{next(self._numbers)}"
+        cookie = f"{env.get(COOKIE, self._cookie)}:{os.getpid()}.{next(self._numbers)}"
         variables = scrubbed(os.environ, {**env, COOKIE: cookie})
         kept = _Kept(output_limit)
         with _started(argv, cwd=cwd, env=variables, input=input) as (process, pipe):

@@ -12,25 +12,28 @@ from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
 from holdfast.core.errors import Refused
 from holdfast.core.ids import CallId, DecisionId, InputId, SessionId
-from holdfast.core.offer import ResumeStatus, status
+from holdfast.core.offer import ResumeStatus, in_bulk, status
 from holdfast.engine.engine import Outcome
-from holdfast.ports import Damaged, Row
+from holdfast.ports import Damaged, JournalError, Row
 from holdfast.server.desk import Desk, Failure
 from holdfast.views.document import SessionOut, Times, document, listed
 from holdfast.wire import (
     PROMPT_BYTES,
     AnswerIn,
+    BulkOut,
     Done,
     PlanOut,
     PromptIn,
     PromptOut,
     ResumeIn,
     RunOut,
+    Skipped,
     limits,
 )
 
 ID = re.compile(r"[0-9a-f]{1,12}")
 WHOLE = 12  # digits of a session's id
+MANY = 10_000  # sessions that one command looks at
 
 
 async def resolve(desk: Desk, given: str) -> SessionId:
@@ -113,6 +116,24 @@ def _continuing(given: ResumeIn, otherwise: Limits) -> i.ContinueRun:
         rerun=tuple(CallId(call) for call in given.rerun),
         fresh=given.fresh,
     )
+
+
+async def resume_all(desk: Desk, given: ResumeIn, *, unix: bool) -> BulkOut:
+    """Those that may be continued together; for the others, why not (SPEC I1)."""
+    resumed: list[str] = []
+    skipped: list[Skipped] = []
+    for row in await desk.engine.journal.rows(limit=MANY):
+        id = row.session
+        try:
+            why = in_bulk(await desk.engine.session(id), now=desk.engine.clock.now())
+            if why is None:
+                await resume(desk, id, given, unix=unix)
+                resumed.append(id)
+                continue
+        except (Refused, JournalError) as error:
+            why = str(error)
+        skipped.append(Skipped(id=id, reason=why))
+    return BulkOut(resumed=tuple(resumed), skipped=tuple(skipped))
 
 
 async def tell(desk: Desk, id: SessionId, command: i.Command) -> Done:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from litestar import Litestar, Request, get, post
 from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.params import Dependency
 
 from holdfast.server.auth import Doorman
@@ -27,13 +28,16 @@ Leaving = Annotated[Leave, Dependency(skip_validation=True)]
 def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Litestar:
     given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
     return Litestar(
-        route_handlers=[*SESSIONS, health, login_code, down, schema],
+        route_handlers=[*SESSIONS, health, login_code, down],
         dependencies={
             name: Provide(_giver(value), sync_to_thread=False) for name, value in given.items()
         },
         exception_handlers=HANDLERS,
         openapi_config=OpenAPIConfig(
-            title="Holdfast", version=place.version, path="/api/schema", render_plugins=[]
+            title="Holdfast",
+            version=place.version,
+            path="/api/schema",
+            render_plugins=[JsonRenderPlugin(path="/")],
         ),
         request_max_body_size=FRAME_BYTES,
         logging_config=None,
@@ -79,8 +83,3 @@ async def down(request: Asking, leave: Leaving, data: DownIn) -> dict[str, bool]
         raise Failure("forbidden", "The daemon is stopped over the Unix socket alone.")
     leave(data.kill)
     return {"stopping": True}
-
-
-@get("/api/schema", include_in_schema=False)
-async def schema(request: Asking) -> dict[str, Any]:
-    return request.app.openapi_schema.to_schema()

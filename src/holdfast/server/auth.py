@@ -19,7 +19,8 @@ from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import NamedTuple
 
-TOKEN_FILE = "token"  # noqa: S105  the name of the file, not what is in it
+from holdfast.config import TOKEN
+
 CODE_LIFE = 300.0  # seconds
 SAFE = frozenset({"GET", "HEAD"})
 SAME_SITE = frozenset({"same-origin", "none"})
@@ -49,7 +50,7 @@ class Asked(NamedTuple):
 
 def keep_token(home: Path) -> str:
     """The daemon's token; made at the first start, readable by its owner alone."""
-    path = home / TOKEN_FILE
+    path = home / TOKEN
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     except FileExistsError:

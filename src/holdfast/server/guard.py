@@ -19,7 +19,7 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+App = Callable[..., Awaitable[None]]  # whatever speaks ASGI
 
 COMMANDS, WINDOW = 120, 60.0  # per client: so many in so many seconds
 CLIENTS = 1000  # remembered at once

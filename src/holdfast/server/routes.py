@@ -19,6 +19,7 @@ from holdfast.views.document import SessionOut
 from holdfast.views.moments import from_rfc3339, rfc3339
 from holdfast.wire import (
     AnswerIn,
+    BulkOut,
     CloseIn,
     Created,
     Done,
@@ -132,6 +133,11 @@ async def resume(
     return Stream(lines(desk.engine, session, Seq(begun.head), begun.run), media_type=NDJSON)
 
 
+@post("/api/resume", status_code=200)
+async def resume_all(request: Asking, desk: Here, data: ResumeIn) -> BulkOut:
+    return await acting.resume_all(desk, data, unix=by_unix(request))
+
+
 @post("/api/sessions/{id:str}/cancel", status_code=200)
 async def cancel(desk: Here, id: str) -> Done:
     return await acting.tell(desk, await acting.resolve(desk, id), i.CancelRun())
@@ -212,6 +218,7 @@ SESSIONS = [
     events,
     prompt,
     resume,
+    resume_all,
     cancel,
     reattach,
     dismiss,

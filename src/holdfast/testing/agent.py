@@ -6,7 +6,7 @@ outlives it, so that what really happened can be compared with what the journal 
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from holdfast.core import events as e
@@ -14,6 +14,7 @@ from holdfast.core import inputs as i
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent
 from holdfast.core.ids import CallId, DecisionId, LaunchNumber, RoundNumber, SessionId, Token
 from holdfast.core.plan import Abilities
+from holdfast.core.resume import Probe
 from holdfast.core.session import Call, CallStatus, Decision, OpenCall, Session, StopReason
 from holdfast.engine.engine import Outcome
 from holdfast.ports import Errand, JournalError
@@ -26,6 +27,7 @@ class World(Protocol):
     """Where calls have their effect. Outlives the process."""
 
     async def effect(self, session: SessionId, call: CallId, attempt: int) -> None: ...
+    async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]: ...
 
 
 class ScriptedAgents:
@@ -79,6 +81,9 @@ class ScriptedAgents:
 
     async def there(self, session: Session, token: Token) -> bool | None:
         return True
+
+    async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]:
+        return await self._world.probe(session, calls)
 
     async def _end(self, id: SessionId, launch: LaunchNumber | None = None) -> None:
         for key, task in list(self._tasks.items()):

@@ -1,19 +1,19 @@
 """How work with a workspace fails. Each message is a whole sentence that can be shown as it is.
 
-    WorkspaceError
-    ├── GitError
-    │   ├── GitMissing      there is no git on this machine
-    │   ├── GitTimedOut     it did not answer in time and was ended
-    │   ├── GitFailed       it said no; command, code and the first lines of what it said
-    │   └── TooMuch         it said more than we are willing to hold
-    ├── NotARepository      names the fix
-    ├── NoCommitYet         names the fix
-    ├── FolderMissing       the workspace is not there at all
-    ├── Misled              the folder is there but leads to another repository
-    ├── WouldLose           names what would be lost
-    ├── Occupied            something is where the work tree should be
-    ├── NoSnapshot          there is nothing to go back to
-    └── CannotApply         a dirty tree, a conflict, nothing to bring; both sides are as they were
+WorkspaceError
+├── GitError
+│   ├── GitMissing      there is no git on this machine
+│   ├── GitTimedOut     it did not answer in time and was ended
+│   ├── GitFailed       it said no; command, code and the first lines of what it said
+│   └── TooMuch         it said more than we are willing to hold
+├── NotARepository      names the fix
+├── NoCommitYet         names the fix
+├── FolderMissing       the workspace is not there at all
+├── Misled              the folder is there but leads to another repository
+├── WouldLose           names what would be lost
+├── Occupied            something is where the work tree should be
+├── NoSnapshot          there is nothing to go back to
+└── CannotApply         a dirty tree, a conflict, nothing to bring; both sides are as they were
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,9 @@ STDERR_LINES = 5
 
 
 class WorkspaceError(Exception):
-    pass
+    def __str__(self) -> str:
+        """A path may hold bytes that are no text; what is journaled and shown must be valid."""
+        return super().__str__().encode("utf-8", "replace").decode()
 
 
 class GitError(WorkspaceError):

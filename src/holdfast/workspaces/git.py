@@ -121,8 +121,9 @@ class Git(Value):
         return output
 
     def _found(self) -> str:
-        folders = [f for f in os.environ.get("PATH", SYSTEM_PATH).split(":") if os.path.isabs(f)]
-        found = self.program or shutil.which("git", path=":".join(folders))
+        folders = os.environ.get("PATH", SYSTEM_PATH).split(":")
+        absolute = ":".join(f for f in folders if f.startswith("/"))  # never the folder we are in
+        found = self.program or shutil.which("git", path=absolute)
         if not found:
             raise GitMissing("git is not installed, or not on PATH.")
         return found

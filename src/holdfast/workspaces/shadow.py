@@ -11,6 +11,7 @@ Rule 2: the tree is named explicitly; `core.worktree` is not on the list.
 Rule 3: only values whose keys are in `REPOSITORY` or `PERSON` are copied, and quoted.
 """
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -112,7 +113,7 @@ async def shadow(place: Place, *, by: Git = PLAIN, scratch: bool = False) -> Asy
     """`scratch`: objects that are made are thrown away with it, for those who only look."""
     folder = Path(tempfile.mkdtemp(prefix="holdfast-git-"))
     try:
-        _furnish(folder, place, scratch=scratch)
+        await asyncio.to_thread(_furnish, folder, place, scratch=scratch)
         settings = await _settings(place, folder, by)
         text = "".join(_written(key, value) for key, value in settings.items())
         (folder / "config").write_text(text, "utf-8", "surrogateescape")
@@ -179,8 +180,11 @@ async def _personal(folder: Path, by: Git) -> dict[str, str]:
             listed = await by.run(*args, cwd=folder, env=env, ok=(0, 1, 3, 128))
             found |= _parsed(listed.out)
     ignore = found.get("core.excludesfile") or str(base / "git/ignore")
-    found["core.excludesfile"] = str(Path(ignore).expanduser())
-    return found
+    return found | {"core.excludesfile": _under_home(ignore)}
+
+
+def _under_home(path: str) -> str:
+    return str(Path(path).expanduser())
 
 
 def _parsed(listed: bytes) -> dict[str, str]:

@@ -9,34 +9,28 @@ and not yet reported, is reported, not overwritten.
 Rule 3: going back first keeps what is there now, and moves files only: commits and HEAD stay.
 """
 
+import json
 import re
-
-import msgspec
 
 from holdfast.core.ids import SessionId
 from holdfast.core.truth import Workspace
-from holdfast.core.value import Value
-from holdfast.workspaces.errors import GitFailed, NoSnapshot, WorkspaceError
+from holdfast.core.value import Value, replace
+from holdfast.workspaces.errors import NoSnapshot, WorkspaceError
 from holdfast.workspaces.git import PLAIN, Git
 from holdfast.workspaces.place import locate
 from holdfast.workspaces.shadow import Shadow, shadow
 from holdfast.workspaces.tree import Captured, capture, switch
 
 KEPT = 100
+_FIELDS = ("refname", "objectname", "tree", "parent", "contents:body")
 _SESSION = re.compile(r"[0-9a-f]{4,64}")
-
-
-class Note(Value):
-    """What a snapshot's message says about it."""
-
-    round: int = 0
-    left_out: tuple[str, ...] = ()
 
 
 class Snapshot(Value):
     number: int
     commit: str
     tree: str
+    head: str = ""  # the commit that was checked out
     round: int = 0
     left_out: tuple[str, ...] = ()
     changed: bool = True  # False: nothing did since this one, which is the newest there is
@@ -64,17 +58,17 @@ async def take(
 
 
 async def restore(
-    workspace: Workspace, session: SessionId, number: int, *, by: Git = PLAIN
+    workspace: Workspace, session: SessionId, number: int, *, round: int = 0, by: Git = PLAIN
 ) -> Snapshot:
-    """Puts the tree back as it was. Gives back the snapshot of what was there until now."""
+    """Puts the tree back as it was. Gives back the snapshot of what was there until now, which is of
+    round `round`."""
     async with shadow(locate(workspace), by=by) as git:
         kept = await _kept(git, session)
         target = next((s for s in kept if s.number == number), None)
         if target is None:
             raise NoSnapshot(f"Session {session} has no snapshot {number}.")
-        highest = max(s.number for s in kept)
-        before = await _take(git, session, highest + 1, round=kept[-1].round)
-        await switch(git, await git.line("write-tree"), target.tree)
+        before = await _take(git, session, kept[-1].number + 1, round=round)
+        await switch(git, before.tree, target.tree)
     return before
 
 
@@ -93,9 +87,7 @@ async def prune(
     async with shadow(locate(workspace), by=by) as git:
         kept = await _kept(git, session)
         gone = [s for s in kept[: -keep if keep else None] if s.number]
-        stdin = b"".join(
-            f"delete {ref_of(session, s.number)}\0{s.commit}\0".encode() for s in gone
-        )
+        stdin = b"".join(f"delete {ref_of(session, s.number)}\0{s.commit}\0".encode() for s in gone)
         await git.git("update-ref", "--stdin", "-z", stdin=stdin)
     return len(gone)
 
@@ -106,18 +98,26 @@ async def newest(git: Shadow, session: SessionId) -> Snapshot | None:
 
 
 async def keep(
-    git: Shadow, session: SessionId, number: int, captured: Captured, *, round: int = 0
+    git: Shadow,
+    session: SessionId,
+    number: int,
+    captured: Captured,
+    *,
+    head: str,
+    round: int = 0,
+    over: bool = False,
 ) -> Snapshot:
-    """Writes the commit and the ref. The ref is only ever created: `GitFailed` if it is there."""
-    head = await git.commit_at("HEAD")
-    note = msgspec.json.encode(Note(round=round, left_out=captured.left_out)).decode()
+    """Writes the commit and the ref. Unless `over`, the ref is only ever created."""
+    note = json.dumps({"round": round, "left_out": captured.left_out})
     message = f"Snapshot {number} of session {session}\n\n{note}\n"
     commit = await git.commit(captured.tree, [head] if head else [], message)
-    await git.git("update-ref", ref_of(session, number), commit, "0" * len(commit))
+    before = [] if over else ["0" * len(commit)]
+    await git.git("update-ref", ref_of(session, number), commit, *before)
     return Snapshot(
         number=number,
         commit=commit,
         tree=captured.tree,
+        head=head,
         round=round,
         left_out=captured.left_out,
     )
@@ -127,46 +127,44 @@ async def _take(
     git: Shadow, session: SessionId, number: int, *, round: int, again: bool = False
 ) -> Snapshot:
     captured = await capture(git)
+    head = await git.commit_at("HEAD")
     last = await newest(git, session)
-    if last and last.tree == captured.tree and (last.number >= number or not again):
-        reported = last.number < number
-        return msgspec.structs.replace(last, changed=not reported, left_out=captured.left_out)
-    try:
-        free = max(number, last.number + 1 if last else 0)
-        return await keep(git, session, free, captured, round=round)
-    except GitFailed:
-        last = await newest(git, session)
-        if last is None or last.number < number:
-            raise  # not a number taken at the same time: a real failure
-        return await keep(git, session, last.number + 1, captured, round=round)
+    if last and (last.tree, last.head) == (captured.tree, head):
+        if last.number >= number:
+            return last  # a crash came between taking it and telling of it
+        if not again:
+            return replace(last, changed=False)
+    free = max(number, last.number + 1 if last else 0)
+    return await keep(git, session, free, captured, head=head, round=round)
 
 
 async def _kept(git: Shadow, session: SessionId) -> list[Snapshot]:
-    form = "%(refname)%00%(objectname)%00%(tree)%00%(contents:body)%00"
+    form = "".join(f"%({field})%00" for field in _FIELDS)
     out = (await git.git("for-each-ref", f"--format={form}", ref_of(session, ""))).text
-    fields = out.split("\0")
+    values = out.split("\0")
+    rows = zip(*(values[n :: len(_FIELDS)] for n in range(len(_FIELDS))), strict=False)
     found = []
-    for name, commit, tree, body in zip(
-        fields[::4], fields[1::4], fields[2::4], fields[3::4], strict=False
-    ):
-        number = name.strip().rpartition("/")[2]
+    for name, commit, tree, parent, body in rows:
+        number = name.rpartition("/")[2]
         if number.isdigit():
-            note = _note(body)
+            round, left_out = _note(body)
             found.append(
                 Snapshot(
                     number=int(number),
                     commit=commit,
                     tree=tree,
-                    round=note.round,
-                    left_out=note.left_out,
+                    head=parent,
+                    round=round,
+                    left_out=left_out,
                 )
             )
     return sorted(found, key=lambda s: s.number)
 
 
-def _note(body: str) -> Note:
+def _note(body: str) -> tuple[int, tuple[str, ...]]:
     """A ref can be written by anybody: a message that is not ours says nothing."""
     try:
-        return msgspec.json.decode(body, type=Note)
-    except msgspec.DecodeError:
-        return Note()
+        note = json.loads(body)
+        return int(note["round"]), tuple(str(name) for name in note["left_out"])
+    except (ValueError, TypeError, KeyError):
+        return 0, ()

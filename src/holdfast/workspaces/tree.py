@@ -7,6 +7,7 @@ Rule 3: on the way back git checks everything before it changes anything; files 
 overwrite without a copy are a reason to stop.
 """
 
+import asyncio
 import os
 import re
 import stat
@@ -19,7 +20,9 @@ from holdfast.workspaces.shadow import Shadow
 
 LARGEST = 10 << 20  # bytes of a file in a snapshot
 
-_IN_THE_WAY = re.compile(r"^error: (?:Entry|Untracked working tree file|Updating) '(.*?)'", re.M)
+_IN_THE_WAY = re.compile(
+    r"^error: (?:Entry|Untracked working tree file|Updating) '(.*?)'", re.MULTILINE
+)
 
 
 class Captured(Value):
@@ -34,15 +37,14 @@ async def capture(shadow: Shadow, *, largest: int | None = LARGEST) -> Captured:
     listed = await shadow.git(
         "ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"
     )
-    taken, left_out = [], []
-    for name in dict.fromkeys(listed.names):
-        (left_out if _unkeepable(shadow.place.tree, name, largest) else taken).append(name)
+    names = list(dict.fromkeys(listed.names))
+    taken, left_out = await asyncio.to_thread(_sorted, shadow.place.tree, names, largest)
     if taken:
         stdin = b"\0".join(taken) + b"\0"
         args = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
         await shadow.git(*args, stdin=stdin)
-    names = tuple(as_text(name) for name in left_out)
-    return Captured(tree=await shadow.line("write-tree"), left_out=names)
+    tree = await shadow.line("write-tree")
+    return Captured(tree=tree, left_out=tuple(as_text(name) for name in left_out))
 
 
 async def switch(shadow: Shadow, now: str, then: str) -> None:
@@ -68,7 +70,7 @@ async def fill(shadow: Shadow, files: str, *, index: str) -> None:
     if index != files:
         await shadow.git("read-tree", "-m", index)
     await shadow.git("update-index", "-q", "--refresh", ok=(0, 1))
-    put(shadow.place.git_dir / "index", shadow.index.read_bytes())
+    await asyncio.to_thread(_install, shadow)
 
 
 def put(path: Path, content: bytes) -> None:
@@ -81,8 +83,18 @@ def put(path: Path, content: bytes) -> None:
     beside.replace(path)
 
 
+def _install(shadow: Shadow) -> None:
+    put(shadow.place.git_dir / "index", shadow.index.read_bytes())
+
+
+def _sorted(tree: Path, names: list[bytes], largest: int | None) -> tuple[list[bytes], list[bytes]]:
+    """Those that can be kept, and those that cannot."""
+    out = {name for name in names if _unkeepable(tree, name, largest)}
+    return [n for n in names if n not in out], [n for n in names if n in out]
+
+
 def _unkeepable(tree: Path, name: bytes, largest: int | None) -> bool:
-    path = os.path.join(os.fsencode(tree), name)
+    path = os.fsencode(tree) + b"/" + name
     if name.endswith(b"/"):
         return True  # a repository of its own: git would keep a number, not its files
     try:

@@ -39,6 +39,7 @@ async def read_truth(workspace: Workspace, *, by: Git = PLAIN) -> Truth | NoTrut
 async def _look(workspace: Workspace, by: Git) -> Truth:
     place = locate(workspace)
     async with shadow(place, by=by) as git:
+        branch = branch_of(git.folder)
         head = await git.commit_at("HEAD")
         if not head:
             raise NoCommitYet(f"The repository of {place.tree} has no commit yet.")
@@ -50,7 +51,7 @@ async def _look(workspace: Workspace, by: Git) -> Truth:
     lines, untracked = parse_status(status.names)
     return Truth(
         head=head,
-        branch=branch_of(git.folder),
+        branch=branch,
         dirty=tuple(lines),
         changed=tuple(as_text(name) for name in changed.names),
         untracked=tuple(untracked),

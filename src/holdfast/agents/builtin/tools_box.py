@@ -1,0 +1,52 @@
+"""The tools as the loop holds them: of one session, in its workspace, under its permission mode."""
+
+from collections.abc import Mapping
+
+from holdfast.agents.builtin import loop, permission
+from holdfast.agents.builtin.model import ToolSchema
+from holdfast.agents.builtin.tools import answer, unknown_tool
+from holdfast.agents.builtin.tools_kind import Context, Tool
+from holdfast.core.session import Call, EffectClass
+
+
+class Box:
+    def __init__(self, tools: Mapping[str, Tool], context: Context, *, mode: str) -> None:
+        self._tools, self._context, self._mode = tools, context, mode
+
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        return tuple(
+            ToolSchema(name=t.name, description=t.description, schema=t.schema())
+            for t in self._tools.values()
+        )
+
+    def effect(self, name: str) -> EffectClass:
+        """A tool that does not exist changes nothing: its call is answered, not run."""
+        tool = self._tools.get(name)
+        return tool.effect if tool else EffectClass.PURE
+
+    def files(self, name: str, arguments: str) -> tuple[str, ...]:
+        tool = self._tools.get(name)
+        return tool.files(arguments, self._context.tree) if tool else ()
+
+    def verdict(self, call: Call, always: tuple[str, ...]) -> loop.Ask | loop.Deny | None:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return loop.Deny(text=unknown_tool(self._tools, call.name))
+        sandbox = self._context.sandbox is not None
+        found = permission.verdict(self._mode, tool, call.arguments, sandbox=sandbox, always=always)
+        match found:
+            case permission.Allow():
+                return None
+            case permission.Ask(text=text, program=program):
+                return loop.Ask(text=text, program=program)
+            case permission.Deny(text=text):
+                return loop.Deny(text=text)
+
+    async def run(self, call: Call) -> loop.Ran:
+        result = await answer(self._tools, call.name, call.arguments, self._context)
+        return loop.Ran(output=result.output, failed=result.failed, files=result.files)
+
+
+def checked(box: Box) -> loop.Toolbox:
+    """That it is what the loop asks for, said to the type checker."""
+    return box

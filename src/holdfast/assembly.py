@@ -1,0 +1,167 @@
+"""The composition root: the only module that names concrete adapters.
+
+`System` is Holdfast without its front door. The daemon puts sockets before it, the library uses it
+as it is; both take the same leases on the same store.
+"""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from holdfast.agents.builtin.agents import BuiltinAgents
+from holdfast.agents.builtin.models import Models
+from holdfast.agents.builtin.toolbox import Workbench
+from holdfast.config import Config
+from holdfast.core import inputs as i
+from holdfast.core.ids import SessionId
+from holdfast.core.session import Session
+from holdfast.core.truth import Workspace
+from holdfast.engine.clock import SystemClock
+from holdfast.engine.engine import Engine
+from holdfast.engine.outbox import Outbox
+from holdfast.engine.recovery import Found, Mender, recover, watch
+from holdfast.journal.owner import this_owner
+from holdfast.journal.postgres import PostgresJournal
+from holdfast.journal.sqlite import SqliteJournal
+from holdfast.notify.log import LogNotifier
+from holdfast.ports import Journal, JournalError
+from holdfast.runtimes.local import LocalRuntime
+from holdfast.server.desk import Opened, Unfit
+from holdfast.wire import NewSession
+from holdfast.workspaces import worktree
+from holdfast.workspaces.adapter import GitWorkspaces
+from holdfast.workspaces.errors import WorkspaceError
+
+LOG = logging.getLogger(__name__)
+AGENTS = ("builtin",)
+MODES = ("read-only", "ask", "edits", "full")
+
+
+class System:
+    def __init__(self, home: Path, config: Config) -> None:
+        self._home, self._config = home, config
+        self.store = str(config.get("store") or home / "journal.db")
+        self._journal = _journal(home, config)
+        self._lent: dict[SessionId, dict[str, str]] = {}
+        clock = SystemClock()
+        runtime = LocalRuntime()
+        bench = Workbench(runtime=runtime, network=bool(config.get("sandbox.network")), state=home)
+        self._agents = BuiltinAgents(
+            journal=self._journal,
+            clock=clock,
+            models=self._model,
+            toolbox=bench.toolbox,
+            prober=bench.probe,
+        )
+        self._workspaces = GitWorkspaces(self._submit, clock)
+        self.engine = Engine(
+            journal=self._journal,
+            clock=clock,
+            agents=self._agents,
+            workspaces=self._workspaces,
+            owner=this_owner(),
+        )
+        self._agents.submit = self.engine.submit
+        self._outbox = Outbox(self.engine, LogNotifier())
+        self._mender = Mender(self.engine)
+        self._watching: asyncio.Task[None] | None = None
+        self._models = Models()
+
+    async def start(self) -> Found:
+        await self._journal.open()
+        self._outbox.start()
+        found = await recover(self.engine, self._outbox)
+        self._watching = asyncio.create_task(watch(self.engine, self._outbox))
+        return found
+
+    async def stop(self) -> None:
+        """In order: what dies with us is written down as interrupted, then it is let go."""
+        if self._watching is not None:
+            self._watching.cancel()
+        for id, live in list(self.engine.sessions.items()):
+            if live.lease is not None:
+                with contextlib.suppress(JournalError):
+                    await self.engine.submit(id, i.OwnerLost(stopping=True))
+        await self._agents.stop()
+        await self._workspaces.close()
+        await self._mender.stop()
+        await self._outbox.stop()
+        await self._journal.close()
+
+    # --- the front door's wishes --------------------------------------------------------------------
+
+    async def create(self, wanted: NewSession) -> Opened:
+        agent = wanted.agent or str(self._config.get("agent"))
+        if agent not in AGENTS:
+            raise Unfit(f"There is no agent {agent!r}.", f"Known: {', '.join(AGENTS)}.")
+        mode = wanted.mode or str(self._config.get("mode"))
+        if mode not in MODES:
+            raise Unfit(f"There is no mode {mode!r}.", f"Known: {', '.join(MODES)}.")
+        model = wanted.model or str(self._config.get("model"))
+        problem = self._models.problem(model)
+        if problem:
+            raise Unfit(problem, "Give one with --model provider:model or scripted:FILE.")
+        id = SessionId(secrets.token_hex(6))
+        title = wanted.title or _title(wanted.prompt or "")
+        workspace, notes = await self._workspace(wanted, id, title)
+        opened = i.OpenSession(
+            agent=agent,
+            via="builtin",
+            model=model,
+            mode=mode,
+            title=title,
+            workspace=workspace,
+            limits=wanted.limits.over(self._config),
+        )
+        await self.engine.submit(id, opened)
+        self.lend(id, wanted.environ)
+        return Opened(id=id, notes=notes)
+
+    async def _workspace(
+        self, wanted: NewSession, id: SessionId, title: str
+    ) -> tuple[Workspace, tuple[str, ...]]:
+        folder = Path(wanted.folder)
+        try:
+            if wanted.here or not wanted.git:
+                await self._check_free(folder)
+                return await worktree.in_place(folder, git=wanted.git), ()
+            repo = await worktree.find_repo(folder)
+            made = await worktree.create(
+                repo, state=self._home, session=id, title=title, with_changes=wanted.with_changes
+            )
+        except WorkspaceError as error:
+            raise Unfit(str(error)) from error
+        if not made.left_behind:
+            return made.workspace, ()
+        note = f"{made.left_behind} uncommitted changes of yours are not in it (--with-changes)."
+        return made.workspace, (note,)
+
+    async def _check_free(self, folder: Path) -> None:
+        """One active run per folder."""
+        active = {r.session: r.summary.workspace for r in await self._journal.live()}
+        taken = worktree.claim_folder(str(folder), active)
+        if taken is not None:
+            raise Unfit(f"Session {taken} is at work in {folder}.", f"hold stop {taken[:4]}")
+
+    def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
+        if environ:
+            self._lent[session] = dict(environ)
+
+    def _model(self, session: Session):  # type: ignore[no-untyped-def]
+        return self._models.model(session.model, self._lent.get(session.id, {}))
+
+    async def _submit(self, id: SessionId, given: i.Input) -> object:
+        return await self.engine.submit(id, given)
+
+
+def _journal(home: Path, config: Config) -> Journal:
+    store = config.get("store")
+    return PostgresJournal(str(store)) if store else SqliteJournal(home / "journal.db")
+
+
+def _title(prompt: str) -> str:
+    line = prompt.strip().splitlines()[0] if prompt.strip() else "session"
+    return line[:80]

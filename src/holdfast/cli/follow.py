@@ -1,0 +1,198 @@
+"""Following a run to its stop: its text, its questions, Ctrl-C, and a daemon that dies meanwhile.
+
+Rule 1: Ctrl-C asks the run to stop and waits for it; a second one leaves at once. Both exit 130.
+Rule 2: if the daemon dies, it is started once; what recovery wrote down is the end of the run.
+Rule 3: whichever way it ends, the command that resumes it is printed.
+"""
+
+import queue
+import signal
+import sys
+import threading
+from typing import Any
+
+import msgspec
+
+from holdfast.cli.leaving import Left, may_leave
+from holdfast.cli.output import INTERRUPT, QUESTION, note
+from holdfast.cli.screen import Screen
+from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
+from holdfast.core.events import DecisionAsked, Event, RunStopped
+from holdfast.core.session import Decision
+from holdfast.views.document import SessionOut, decision_out
+from holdfast.views.timeline import Timeline
+from holdfast.views.words import EXIT_CODES, money
+from holdfast.wire import AnswerIn, DeltaOut, Done, EventOut, event_in
+
+TICK = 0.2  # seconds between two looks of the progress line
+
+
+class Follower:
+    def __init__(
+        self, client: Client, id: str, run: int, *, as_json: bool, on_question: str | None
+    ) -> None:
+        self._client, self._id, self._run = client, id, run
+        self._as_json = as_json
+        self._on_question = on_question or ("ask" if _terminal() and not as_json else "exit")
+        self._seq = 0
+        self._asked: set[str] = set()
+        self._cancelling = False
+        self._restarted = False
+        self._screen, self._timeline = Screen(), Timeline()
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+    def follow(self, after: int) -> int:
+        """The exit code of the run."""
+        self._seq = after
+        try:
+            with may_leave():
+                return self._through_interrupts()
+        except Left as left:
+            self._screen.line("")
+            note(f"The run goes on. See: hold show {self._id}")
+            return 0 if left.number == signal.SIGQUIT else 128 + left.number
+        finally:
+            self._screen.wipe()
+
+    def _through_interrupts(self) -> int:
+        self._listen()
+        while True:
+            try:
+                code = self._pump()
+            except KeyboardInterrupt:
+                if self._cancelling:
+                    self._farewell()
+                    return INTERRUPT
+                self._cancel()
+            else:
+                return INTERRUPT if self._cancelling else code
+
+    def _cancel(self) -> None:
+        self._cancelling = True
+        self._screen.wipe()
+        note("Stopping. (Ctrl-C again leaves at once.)")
+        try:
+            self._client.call("POST", f"/api/sessions/{self._id}/cancel")
+        except ApiError as error:
+            note(error.message)  # it had stopped by itself
+
+    # --- the stream -------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        path = f"/api/sessions/{self._id}/events?after={self._seq}&follow={self._run}"
+        threading.Thread(target=self._read, args=(path, self._lines), daemon=True).start()
+
+    def _read(self, path: str, lines: "queue.SimpleQueue[bytes | None]") -> None:
+        try:
+            for line in self._client.stream("GET", path):
+                lines.put(line)
+        except (DaemonDown, DaemonLost, ApiError):
+            pass  # the end without a stop says it
+        lines.put(None)
+
+    def _pump(self) -> int:
+        while True:
+            try:
+                line = self._lines.get(timeout=TICK)
+            except queue.Empty:
+                if not self._as_json:
+                    self._screen.progress(self._timeline.doing, self._timeline.round)
+                continue
+            if line is None:
+                self._start_again()
+                continue
+            code = self._take(line)
+            if code is not None:
+                return code
+
+    def _start_again(self) -> None:
+        """Once: a daemon that dies twice is not helped by a third."""
+        if self._restarted:
+            self._farewell()
+            raise DaemonLost("The daemon died again; its log says why.")
+        self._restarted = True
+        self._client.health()  # starts it if it is gone
+        self._lines = queue.SimpleQueue()
+        self._listen()
+
+    def _take(self, line: bytes) -> int | None:
+        given: dict[str, Any] = msgspec.json.decode(line)
+        if given["type"] == "delta":
+            delta = msgspec.convert(given, DeltaOut)
+            if not self._as_json and not delta.thinking:
+                self._show_text(delta)
+            return None
+        out = msgspec.convert(given, EventOut)
+        self._seq = out.seq
+        event = event_in(out)
+        if self._as_json:
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+        elif event is not None:
+            for shown in self._timeline.add(event):
+                self._screen.show(shown)
+        return self._after(event) if event is not None else None
+
+    def _show_text(self, delta: DeltaOut) -> None:
+        for shown in self._timeline.text(delta.round, delta.part, delta.offset, delta.text):
+            self._screen.show(shown)
+
+    def _after(self, event: Event) -> int | None:
+        if isinstance(event, RunStopped) and event.run >= self._run:
+            self._farewell()
+            return EXIT_CODES[event.stop.reason]
+        if isinstance(event, DecisionAsked) and not self._cancelling:
+            return self._question(event.decision)
+        return None
+
+    # --- questions and the end --------------------------------------------------------------------
+
+    def _question(self, decision: Decision) -> int | None:
+        if decision.id in self._asked or self._on_question == "wait":
+            return None
+        self._asked.add(decision.id)
+        if self._on_question == "exit":
+            note(f"A question is open: {decision.text}")
+            answers = " | ".join(decision.options) or "TEXT"
+            note(f"Answer it with: hold decide {self._id} {answers}")
+            self._farewell()
+            return QUESTION
+        answer = "no" if self._on_question == "deny" else ask(decision)
+        try:
+            given = AnswerIn(decision=decision.id, answer=answer)
+            self._client.post(f"/api/sessions/{self._id}/decisions", given, Done)
+        except ApiError as error:
+            note(error.message)  # somebody else was quicker
+        return None
+
+    def _farewell(self) -> None:
+        say = note if self._as_json else self._screen.line
+        try:
+            session = self._client.get(f"/api/sessions/{self._id}", SessionOut)
+        except (ApiError, DaemonDown, DaemonLost):
+            session = None
+        if session is not None:
+            cost = money(session.cost)
+            known = [f"branch {session.workspace.branch}"] if session.workspace.branch else []
+            known += [f"in {session.workspace.path}", *([cost] if cost else [])]
+            say(f"  {', '.join(known)}")
+        say(f"Resume with: hold resume {self._id}")
+
+
+def ask(decision: Decision) -> str:
+    """On a terminal: by number or in words."""
+    out = decision_out(decision)
+    for n, option in enumerate(out.options, 1):
+        print(f"  {n}) {option}")
+    given = input("Your answer: ").strip()
+    return option_named(out.options, given)
+
+
+def option_named(options: tuple[str, ...], given: str) -> str:
+    if given.isdigit() and 1 <= int(given) <= len(options):
+        return options[int(given) - 1]
+    return given
+
+
+def _terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()

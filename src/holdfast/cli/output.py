@@ -1,0 +1,119 @@
+"""What is printed: one JSON document, or text for people; colour and columns on a terminal alone.
+
+Exit codes are SPEC I2's: 0 ok, 1 error or interrupted, 2 usage, 3 not found, 4 cancelled, 5 a question
+is open, 75 a limit, 124 timeout, 130 Ctrl-C.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
+from holdfast.config import BadConfig, load, state_folder
+from holdfast.views.timeline import clean
+from holdfast.wire import ErrorBody, ErrorOut
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FAILED, USAGE, NOT_FOUND, QUESTION, TIMEOUT, INTERRUPT = 1, 2, 3, 5, 124, 130
+EXITS = {"not_found": NOT_FOUND, "ambiguous": USAGE, "invalid": USAGE, "too_large": USAGE}
+
+
+def json_option(command: F) -> F:
+    """`--json`, everywhere."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def connect(*, start: bool = True) -> Client:
+    """To the daemon of this state folder, which is started if it is not there."""
+    home = state_folder(os.environ)
+
+    def begin() -> None:
+        from holdfast.daemon import start_detached
+
+        load(os.environ)  # a bad config is said here, not in a log
+        start_detached(home)
+
+    return Client(home, begin if start else None)
+
+
+def say_json(value: Any) -> None:
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    """Beside the output proper."""
+    print(clean(text), file=sys.stderr, flush=True)
+
+
+def complain(error: Exception) -> int:
+    """One clear message, and the right exit code."""
+    from holdfast.daemon import NoStart
+
+    match error:
+        case ApiError():
+            body = ErrorBody(
+                code=error.code,
+                message=error.message,
+                hint=error.hint,
+                candidates=error.candidates,
+            )
+            code = EXITS.get(error.code, FAILED)
+        case BadConfig():
+            body, code = ErrorBody(code="invalid", message=str(error)), USAGE
+        case NoStart() | DaemonDown() | DaemonLost():
+            body, code = ErrorBody(code="unavailable", message=str(error)), FAILED
+        case PermissionError() | FileNotFoundError():
+            body, code = ErrorBody(code="invalid", message=str(error)), FAILED
+        case _:
+            raise error
+    if "--json" in sys.argv:
+        say_json(ErrorOut(error=body))
+    note(f"hold: {body.message}" + (f"\n{body.hint}" if body.hint else ""))
+    return code
+
+
+# --- on a terminal --------------------------------------------------------------------------------
+
+COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "grey": 90, "bold": 1}
+
+
+def coloured() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def paint(text: str, colour: str) -> str:
+    return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if text and coloured() else text
+
+
+def columns(rows: Sequence[Sequence[str]], colours: Sequence[Sequence[str]] = ()) -> None:
+    """Our own: a table of a library takes a second for a thousand rows."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    room = max(_width() - sum(widths) - 2 * (len(widths) - 1) + widths[-1], 10)
+    lines = []
+    for n, row in enumerate(rows):
+        last = row[-1] if len(row[-1]) <= room or not sys.stdout.isatty() else row[-1][:room]
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        if coloured() and n < len(colours):
+            pairs = zip([*cells, last], colours[n], strict=False)
+            line = "  ".join(paint(cell, colour) if colour else cell for cell, colour in pairs)
+        else:
+            line = "  ".join([*cells, last])
+        lines.append(line.rstrip())
+    print("\n".join(lines))
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def home() -> Path:
+    return state_folder(os.environ)

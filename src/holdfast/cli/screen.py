@@ -1,0 +1,54 @@
+"""Where a run is shown: running text, lines of their own, and on a terminal one line of progress.
+
+The progress line stands only where nothing else does: it is wiped before anything is printed, and
+is not drawn while running text has not ended its line. In a pipe there is none.
+"""
+
+import sys
+import time
+
+from holdfast.views.moments import span
+from holdfast.views.timeline import Shown
+
+WIPE = "\r\x1b[2K"
+FRAMES = "|/-\\"
+
+
+class Screen:
+    def __init__(self) -> None:
+        self._live = sys.stdout.isatty() and sys.stderr.isatty()
+        self._at_start = True
+        self._drawn = False
+        self._begun = time.monotonic()
+        self._frame = 0
+
+    def show(self, shown: Shown) -> None:
+        self.wipe()
+        if shown.whole:
+            self.line(shown.text)
+            return
+        sys.stdout.write(shown.text)
+        sys.stdout.flush()
+        self._at_start = shown.text.endswith("\n")
+
+    def line(self, text: str) -> None:
+        self.wipe()
+        sys.stdout.write(("" if self._at_start else "\n") + text + "\n")
+        sys.stdout.flush()
+        self._at_start = True
+
+    def progress(self, doing: str, round: int) -> None:
+        if not self._live or not self._at_start:
+            return
+        self._frame = (self._frame + 1) % len(FRAMES)
+        elapsed = span(int((time.monotonic() - self._begun) * 1000))
+        where = f"round {round}, " if round else ""
+        sys.stderr.write(f"{WIPE}{FRAMES[self._frame]} {where}{doing[:60]} ({elapsed})")
+        sys.stderr.flush()
+        self._drawn = True
+
+    def wipe(self) -> None:
+        if self._drawn:
+            sys.stderr.write(WIPE)
+            sys.stderr.flush()
+            self._drawn = False

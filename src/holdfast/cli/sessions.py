@@ -1,0 +1,212 @@
+"""`ls show logs stop dismiss close reopen decide`: sessions, looked at and told."""
+
+import time
+from itertools import pairwise
+
+import click
+
+from holdfast.cli.output import columns, connect, json_option, note, paint, say_json
+from holdfast.client import Client
+from holdfast.core.session import State, StopReason
+from holdfast.views.document import SessionOut
+from holdfast.views.moments import age, from_rfc3339
+from holdfast.views.timeline import clean
+from holdfast.views.words import doing, explained, money, where
+from holdfast.wire import AnswerIn, CloseIn, Done, EventsOut, SeenIn, SessionsOut, event_in
+
+SHORTEST = 4  # digits of an id in the list, where they are enough
+PAGE = 1000
+NEEDS_YOU = frozenset({StopReason.INTERRUPTED, StopReason.ERROR})
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="Archived ones too.")
+@click.option("-n", "--limit", type=click.IntRange(1, PAGE), default=PAGE, help="The newest N.")
+@json_option
+def ls(*, everything: bool, limit: int, as_json: bool) -> int:
+    """Every session, the one that changed last first."""
+    query = f"?limit={limit}" + ("&archived=true" if everything else "")
+    client = connect()
+    if as_json:
+        print(client.call("GET", f"/api/sessions{query}").decode())
+        return 0
+    found = client.get(f"/api/sessions{query}", SessionsOut)
+    if not found.sessions:
+        print('No sessions yet. `hold run "..."` makes one.')
+        return 0
+    now = time.time_ns() // 1_000_000
+    digits = _digits([s.id for s in found.sessions])
+    rows = [("ID", "STATE", "WHY", "CHANGED", "COST", "AGENT", "TITLE")]
+    colours: list[list[str]] = [["grey"] * 7]
+    for s in found.sessions:
+        rows.append(_row(s, digits, now))
+        colours.append(["bold", "", _colour(s), "grey", "", "", ""])
+    columns(rows, colours)
+    if found.next:
+        note(f"... and older ones: `hold ls --limit {limit}` shows the newest {limit}.")
+    return 0
+
+
+def _row(s: SessionOut, digits: int, now: int) -> tuple[str, str, str, str, str, str, str]:
+    title = clean(s.title).replace("\n", " ")[:80]
+    changed = age(from_rfc3339(s.updated_at), now)
+    return (s.id[:digits], s.state, doing(s), changed, money(s.cost), s.agent, title)
+
+
+def _digits(ids: list[str]) -> int:
+    """As many as tell all of them apart."""
+    common = 0
+    for a, b in pairwise(sorted(ids)):
+        while a[: common + 1] == b[: common + 1]:
+            common += 1
+    return max(common + 1, SHORTEST)
+
+
+def _colour(s: SessionOut) -> str:
+    if s.pending or (s.stop is not None and s.stop.reason in NEEDS_YOU):
+        return "yellow" if s.pending or s.stop is None or s.stop.reason != "error" else "red"
+    return "green" if s.run is not None else ""
+
+
+@click.command()
+@click.argument("id")
+@json_option
+def show(*, id: str, as_json: bool) -> int:
+    """One session, in full: where it is, why it stopped, what it waits for."""
+    client = connect()
+    s = client.get(f"/api/sessions/{id}", SessionOut)
+    if as_json:
+        say_json(s)
+    else:
+        _print(s)
+    if not s.stop_seen:
+        client.post(f"/api/sessions/{s.id}/seen", SeenIn(by="show"), Done)
+    return 0
+
+
+def _print(s: SessionOut) -> None:
+    now = time.time_ns() // 1_000_000
+    agent = " ".join(part for part in (s.agent, s.via, s.model) if part)
+    rows = [
+        ("session", s.id),
+        ("title", clean(s.title)),
+        ("state", s.state),
+        ("agent", f"{agent}, mode {s.mode}"),
+        ("workspace", s.workspace.path),
+        ("branch", s.workspace.branch),
+        ("changed", age(from_rfc3339(s.updated_at), now)),
+        ("used", f"{s.tokens.input} tokens in, {s.tokens.output} out {money(s.cost)}".rstrip()),
+    ]
+    if s.run is not None:
+        rows.append(("run", f"{s.run}, round {s.round}, {s.phase.replace('_', ' ')}"))
+    columns([row for row in rows if row[1]])
+    if s.quarantined:
+        print(f"\nPut aside, because it cannot be read: {s.quarantined}")
+    for asked in s.pending:
+        print(f"\n? {clean(asked.text)}")
+        print(f"  hold decide {s.id} {' | '.join(asked.options) or 'TEXT'}")
+    for waiting in s.queue:
+        print(f"\nqueued: {clean(waiting.text)[:200]}")
+    last = s.stop or s.last_stop
+    if last is not None and s.run is None:
+        print(f"\n{paint(clean(explained(last)), 'bold')}\n  {where(last, now)}")
+    if s.state is State.WAITING_FOR_INPUT:
+        print(f"Resume with: hold resume {s.id}")
+
+
+@click.command()
+@click.argument("id")
+@json_option
+def logs(*, id: str, as_json: bool) -> int:
+    """What was said and done, from the beginning."""
+    from holdfast.cli.screen import Screen
+    from holdfast.views.timeline import Timeline
+
+    client = connect()
+    timeline, screen, after = Timeline(), Screen(), 0
+    while True:
+        found = client.get(f"/api/sessions/{id}/events?after={after}", EventsOut)
+        for out in found.events:
+            after = out.seq
+            if as_json:
+                say_json(out)
+            elif (event := event_in(out)) is not None:
+                for shown in timeline.add(event):
+                    screen.show(shown)
+        if not found.events:
+            return 0
+
+
+def _tell(client: Client, id: str, verb: str, body: object, *, as_json: bool, said: str) -> int:
+    done = client.post(f"/api/sessions/{id}/{verb}", body, Done)
+    if as_json:
+        say_json(done.session)
+    else:
+        print(f"{said} {done.session.id}" if done.changed else f"Nothing to do: {done.session.id}")
+    return 0
+
+
+@click.command()
+@click.argument("id")
+@json_option
+def stop(*, id: str, as_json: bool) -> int:
+    """Stop a session's run, in the middle of what it does. It can be resumed."""
+    client = connect()
+    done = client.post(f"/api/sessions/{id}/cancel", {}, Done)
+    session = done.session
+    if session.run is not None:  # it was asked to stop; the run says itself when it has
+        path = f"/api/sessions/{session.id}/events?after={session.head}&follow={session.run}"
+        for _ in client.stream("GET", path):
+            pass
+        session = client.get(f"/api/sessions/{session.id}", SessionOut)
+    if as_json:
+        say_json(session)
+    else:
+        print(f"Stopped {session.id}\nResume with: hold resume {session.id}")
+    return 0
+
+
+@click.command()
+@click.argument("id")
+@json_option
+def dismiss(*, id: str, as_json: bool) -> int:
+    """Put a stop away without resuming. The journal keeps it."""
+    return _tell(connect(), id, "dismiss", {}, as_json=as_json, said="Dismissed the stop of")
+
+
+@click.command()
+@click.argument("id")
+@click.option("--cancelled", is_flag=True, help="It was given up.")
+@json_option
+def close(*, id: str, cancelled: bool, as_json: bool) -> int:
+    """Close a session: completed, or given up."""
+    body = CloseIn(cancelled=cancelled)
+    return _tell(connect(), id, "close", body, as_json=as_json, said="Closed")
+
+
+@click.command()
+@click.argument("id")
+@json_option
+def reopen(*, id: str, as_json: bool) -> int:
+    """Bring back a session that failed or was given up."""
+    return _tell(connect(), id, "reopen", {}, as_json=as_json, said="Reopened")
+
+
+@click.command()
+@click.argument("id")
+@click.argument("answer")
+@click.option("--decision", help="Which question; default: the one that was asked first.")
+@json_option
+def decide(*, id: str, answer: str, decision: str | None, as_json: bool) -> int:
+    """Answer a session's question with ANSWER: an option's number or its words."""
+    from holdfast.cli.follow import option_named
+
+    client = connect()
+    session = client.get(f"/api/sessions/{id}", SessionOut)
+    open_ones = [d for d in session.pending if decision in (None, d.id)]
+    if not open_ones:
+        note(f"hold: session {session.id} has no such question open.")
+        return 3
+    asked = open_ones[0]
+    given = AnswerIn(decision=asked.id, answer=option_named(asked.options, answer))
+    return _tell(client, session.id, "decisions", given, as_json=as_json, said="Answered")

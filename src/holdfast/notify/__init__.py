@@ -1,0 +1,1 @@
+"""Ways to tell a person."""

@@ -1,0 +1,134 @@
+"""Events to plain text, for whoever follows a run in a terminal or reads it later.
+
+Rule 1: text is shown once, however often it comes: as a delta, then as an event, then again after a
+        reconnect. Its offset says what of it is left to show.
+Rule 2: a tool call is one line when it ends; while it runs it is what the run is `doing`.
+Rule 3: nothing is shown that could move the cursor or speak to the terminal.
+"""
+
+import re
+
+import msgspec
+
+from holdfast.core import events as e
+from holdfast.core.session import Call
+from holdfast.core.value import Value
+from holdfast.views.document import stop_out
+from holdfast.views.moments import span
+from holdfast.views.words import explained
+
+WIDTH = 100  # of a call's arguments on its line
+# Escape sequences, and control characters other than tab and newline, C1 among them.
+CONTROL = re.compile(
+    r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|\[[0-?]*[ -/]*[@-~]?|[PX^_][^\x1b]*(?:\x1b\\)?|.)?"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def clean(text: str) -> str:
+    """Without what a terminal would obey."""
+    return CONTROL.sub("", text)
+
+
+class Shown(Value):
+    text: str
+    whole: bool = True  # a line of its own; False: the next piece of running text
+
+
+class Timeline:
+    """Grows by `add`; each call says what there is to show beyond what was shown."""
+
+    def __init__(self) -> None:
+        self.doing = "starting"
+        self.round = 0
+        self._shown: dict[tuple[int, int], int] = {}  # characters, by round and part
+        self._calls: dict[str, Call] = {}
+
+    def add(self, event: e.Event) -> list[Shown]:
+        match event:
+            case e.TextSaved(round=round, part=part, offset=offset, text=text):
+                return self.text(round, part, offset, text)
+            case e.InputAccepted(text=text, queued=queued):
+                return [_line(f"{'(queued) ' if queued else ''}> {text}")]
+            case e.RunStarted(briefing=briefing):
+                self.doing = "starting"
+                return [_line("-- resumed --")] if briefing else []
+            case e.RunStopped(stop=stop):
+                self.doing = "stopped"
+                found = stop_out(stop)
+                return [_line(explained(found))] if found else []
+            case e.Notice(text=text):
+                return [_line(f"! {text}")]
+            case e.BudgetWarned(percent=percent, limit=limit):
+                return [_line(f"! {percent}% of the {limit} limit is used")]
+            case e.DecisionAsked(decision=decision):
+                self.doing = "waiting for an answer"
+                return [_line(f"? {decision.text}")]
+            case e.DecisionAnswered(answer=answer):
+                return [_line(f"  answered: {answer}")]
+            case e.ContextLost(why=why):
+                return [_line(f"! The agent lost its context: {why}")]
+            case e.SessionFailed(message=message):
+                return [_line(f"! {message}")]
+            case _:
+                return self._work(event)
+
+    def text(self, round: int, part: int, offset: int, text: str) -> list[Shown]:
+        self.doing = "streaming"
+        known = self._shown.get((round, part), 0)
+        fresh = text[max(known - offset, 0) :]
+        self._shown[round, part] = max(known, offset + len(text))
+        return [Shown(text=clean(fresh), whole=False)] if fresh else []
+
+    def _work(self, event: e.Event) -> list[Shown]:
+        match event:
+            case e.RoundStarted(round=number):
+                self.doing, self.round = "waiting for the model", number
+                self._shown = {k: n for k, n in self._shown.items() if k[0] != number}
+            case e.ThinkingSaved():
+                self.doing = "thinking"
+            case e.ResponseFinished(calls=calls):
+                self._calls |= {call.id: call for call in calls}
+            case e.CallObserved(call=call):
+                self._calls[call.id] = call
+                self.doing = _title(call)
+            case e.CallIntended(call=id):
+                self.doing = self._name(id)
+            case e.CallFinished(call=id, failed=failed, output=output, millis=millis):
+                self.doing = "working"
+                took = f" ({span(millis)})" if millis >= 1000 else ""  # noqa: PLR2004
+                why = f": {_first_line(output)}" if failed else ""
+                return [_line(f"{'x' if failed else '*'} {self._name(id)}{took}{why}")]
+            case e.CallClosed(call=id, how=how):
+                return [_line(f"- {self._name(id)}: {how.replace('_', ' ')}")]
+            case e.RerunDecided(call=id):
+                return [_line(f"- {self._name(id)}: run again")]
+            case _:
+                pass  # not for people: leases, snapshots, tokens
+        return []
+
+    def _name(self, id: str) -> str:
+        call = self._calls.get(id)
+        return _title(call) if call else id
+
+
+def _title(call: Call) -> str:
+    """The tool and the one argument that says what it is about."""
+    try:
+        given = msgspec.json.decode(call.arguments)
+    except msgspec.DecodeError:
+        given = None
+    about = ""
+    if isinstance(given, dict):
+        named = (given.get(key) for key in ("command", "path", "pattern", "message", "task"))
+        about = next((str(value) for value in named if value), "")
+    return f"{call.name} {_first_line(about)}".strip()
+
+
+def _first_line(text: str) -> str:
+    first, _, rest = text.strip().partition("\n")
+    return first[:WIDTH] + ("..." if rest or len(first) > WIDTH else "")
+
+
+def _line(text: str) -> Shown:
+    return Shown(text=clean(text))

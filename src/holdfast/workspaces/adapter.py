@@ -1,0 +1,153 @@
+"""The port `Workspaces`, on git.
+
+Rule 1: at most one snapshot in two seconds per session. One that comes sooner is put off and
+swallows those that come after it: the newest number is taken, once.
+Rule 2: a snapshot that cannot be taken must not hold up the session for ever: after a few tries it
+is told as a notice and let go. A folder that is gone is told as lost.
+Rule 3: rewinding keeps what is there first, and marks what it went back to with a number of its own,
+so that a second delivery changes nothing and a later rewind does not find the abandoned work.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.effects import RewindWorkspace, TakeSnapshot
+from holdfast.core.ids import Millis, SessionId
+from holdfast.core.session import Session
+from holdfast.core.truth import NoTruth, Truth
+from holdfast.ports import Clock, Errand
+from holdfast.workspaces.errors import FolderMissing, NoSnapshot, WorkspaceError
+from holdfast.workspaces.git import PLAIN, Git
+from holdfast.workspaces.snapshots import Snapshot, listed, restore, take
+from holdfast.workspaces.truth import read_truth
+
+LOG = logging.getLogger(__name__)
+APART = 2000  # ms
+TRIES = 3
+
+Submit = Callable[[SessionId, i.Input], Awaitable[object]]
+
+
+class GitWorkspaces:
+    def __init__(self, submit: Submit, clock: Clock, *, by: Git = PLAIN) -> None:
+        self._submit, self._clock, self._by = submit, clock, by
+        self._last: dict[SessionId, Millis] = {}
+        self._waiting: dict[SessionId, tuple[int, Session]] = {}
+        self._tasks: dict[SessionId, asyncio.Task[None]] = {}
+        self._locks: dict[SessionId, asyncio.Lock] = {}
+
+    async def truth(self, session: Session) -> Truth | NoTruth:
+        return await read_truth(session.workspace, by=self._by)
+
+    async def snapshot(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, TakeSnapshot)
+        if not session.workspace.git:
+            return
+        due = self._last.get(session.id, -APART) + APART
+        if session.id in self._waiting or self._clock.now() < due:
+            self._put_off(effect.number, session, Millis(due))
+            return
+        try:
+            await self._take(effect.number, session)
+        except (WorkspaceError, OSError) as error:
+            if errand.attempts < TRIES:
+                raise
+            await self._failed(session, error)
+
+    async def rewind(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, RewindWorkspace)
+        if not session.workspace.git:
+            return
+        self._forget(session.id)
+        async with self._lock(session.id):
+            try:
+                found = await self._back(session, effect.round)
+            except (FolderMissing, NoSnapshot) as error:
+                await self._failed(session, error)
+                return
+        for snapshot in found:
+            await self._tell(session.id, snapshot)
+
+    async def close(self) -> None:
+        """Takes what was put off: for going down in order."""
+        waiting = [(number, session) for number, session in self._waiting.values()]
+        for id in list(self._tasks):
+            self._forget(id)
+        for number, session in waiting:
+            await self._take_late(number, session)
+
+    # --- snapshots ------------------------------------------------------------------------------
+
+    def _put_off(self, number: int, session: Session, due: Millis) -> None:
+        before, _ = self._waiting.get(session.id, (0, session))
+        self._waiting[session.id] = max(before, number), session
+        if session.id not in self._tasks:
+            self._tasks[session.id] = asyncio.create_task(self._later(session.id, due))
+
+    async def _later(self, id: SessionId, due: Millis) -> None:
+        await self._clock.sleep_until(due)
+        number, session = self._waiting.pop(id)
+        del self._tasks[id]
+        await self._take_late(number, session)
+
+    def _forget(self, id: SessionId) -> None:
+        self._waiting.pop(id, None)
+        task = self._tasks.pop(id, None)
+        if task:
+            task.cancel()
+
+    async def _take_late(self, number: int, session: Session) -> None:
+        """Nobody waits for this one: a failure is told, and the next stop takes another."""
+        try:
+            await self._take(number, session)
+        except (WorkspaceError, OSError) as error:
+            await self._failed(session, error)
+        except Exception:
+            LOG.exception("snapshot %s of session %s", number, session.id)
+
+    async def _take(self, number: int, session: Session) -> None:
+        async with self._lock(session.id):
+            self._last[session.id] = self._clock.now()
+            taken = await take(
+                session.workspace, session.id, number, round=session.round, by=self._by
+            )
+        if taken.changed:
+            await self._tell(session.id, taken)
+
+    async def _tell(self, id: SessionId, taken: Snapshot) -> None:
+        event = e.WorkspaceSnapshotted(
+            number=taken.number, commit=taken.commit, left_out=taken.left_out
+        )
+        await self._submit(id, i.Heard(events=(event,)))
+
+    async def _failed(self, session: Session, error: Exception) -> None:
+        event: i.Reportable
+        if isinstance(error, FolderMissing):
+            event = e.WorkspaceLost(why=str(error))
+        else:
+            event = e.Notice(kind="snapshot", text=f"The workspace could not be saved: {error}")
+        await self._submit(session.id, i.Heard(events=(event,)))
+
+    # --- rewinding ------------------------------------------------------------------------------
+
+    async def _back(self, session: Session, round: int) -> list[Snapshot]:
+        where, id = session.workspace, session.id
+        kept = await listed(where, id, by=self._by)
+        target = next((s for s in reversed(kept) if s.round <= round), None)
+        if target is None:
+            raise NoSnapshot(f"There is no snapshot of round {round} or before.")
+        abandoned = max(s.round for s in kept)
+        before = await restore(where, id, target.number, round=max(abandoned, round), by=self._by)
+        if before.number == target.number:
+            return [target]  # we are there: this was asked before
+        number = before.number + 1
+        after = await take(where, id, number, round=round, again=True, by=self._by)
+        return [s for s in (before, after) if s.changed]
+
+    def _lock(self, id: SessionId) -> asyncio.Lock:
+        return self._locks.setdefault(id, asyncio.Lock())

@@ -1,0 +1,200 @@
+"""Bringing a session's work into a branch of the user's (SPEC H4).
+
+Rule 1: everything is worked out on objects first: what comes of it is known before a file or a ref
+is touched. A conflict, a dirty tree, an operation in progress: both sides stay as they were.
+Rule 2: the branch moves only from where it was when we looked.
+Rule 3: if the branch is checked out somewhere, the files there go with it, or nothing does.
+Rule 4: what was already brought in is not brought in again; half of it is finished.
+"""
+
+from pathlib import Path
+
+from holdfast.core.truth import Workspace
+from holdfast.core.value import Value
+from holdfast.workspaces.errors import CannotApply, GitError, GitFailed
+from holdfast.workspaces.git import PLAIN, Git
+from holdfast.workspaces.place import Place, branch_of, checkouts, head_of, locate
+from holdfast.workspaces.shadow import Shadow, shadow
+from holdfast.workspaces.tree import capture
+from holdfast.workspaces.truth import dirty_lines
+
+# While one of these is there, the tree is in the middle of something.
+UNDER_WAY = (
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+)
+CONFLICT = 1
+
+
+class Applied(Value):
+    branch: str
+    before: str
+    commit: str
+    tree: str  # the folder whose files were changed too; empty: the branch is checked out nowhere
+
+    @property
+    def moved(self) -> bool:
+        return self.commit != self.before
+
+
+class _Result(Value):
+    commit: str
+    tree: str
+
+
+async def apply(
+    workspace: Workspace,
+    *,
+    to: str | None = None,
+    squash: bool = False,
+    message: str = "",
+    by: Git = PLAIN,
+) -> Applied:
+    place = locate(workspace)
+    branch = to or _users_branch(place)
+    if branch == branch_of(place.git_dir):
+        raise CannotApply(f"The work is on {branch} already: there is nothing to bring over.")
+    async with shadow(place, by=by) as git:
+        before = await _standing(git, branch)
+        work = await _work(git, message or f"Work of session {workspace.id}")
+        result = await _result(git, before, work, squash=squash, message=message, branch=branch)
+    target = next((p for p in checkouts(place.common) if _is_on(p, branch)), None)
+    if result.commit != before:
+        if target is not None:
+            await _move_tree(target, branch, before, result, by)
+        elif head_of(place.common) == f"refs/heads/{branch}":
+            raise CannotApply(f"{branch} is checked out in a folder that cannot be found.")
+        else:
+            async with shadow(place, by=by) as git:
+                await _move_branch(git, branch, before, result.commit)
+    tree = str(target.tree) if target else ""
+    return Applied(branch=branch, before=before, commit=result.commit, tree=tree)
+
+
+def _users_branch(place: Place) -> str:
+    branch = branch_of(place.common)
+    if not branch:
+        raise CannotApply("Your repository is on no branch: say which one with --to.")
+    return branch
+
+
+def _is_on(place: Place, branch: str) -> bool:
+    return head_of(place.git_dir) == f"refs/heads/{branch}"
+
+
+async def _standing(git: Shadow, branch: str) -> str:
+    valid = await git.git("check-ref-format", f"refs/heads/{branch}", ok=(0, 1))
+    commit = "" if valid.code else await git.commit_at(f"refs/heads/{branch}")
+    if not commit:
+        raise CannotApply(f"There is no branch {branch}.")
+    return commit
+
+
+# --- what comes of it -----------------------------------------------------------------------------
+
+
+async def _work(git: Shadow, message: str) -> str:
+    """The session's work as one commit: HEAD, with what is uncommitted on top. All of it."""
+    head = await git.commit_at("HEAD")
+    captured = await capture(git, largest=None)
+    if captured.left_out:
+        raise CannotApply("These cannot be brought over by git", captured.left_out)
+    if captured.tree == await git.tree_of(head):
+        return head
+    return await git.commit(captured.tree, [head], f"{message}\n", as_person=True)
+
+
+async def _result(
+    git: Shadow, before: str, work: str, *, squash: bool, message: str, branch: str
+) -> _Result:
+    work_tree, before_tree = await git.tree_of(work), await git.tree_of(before)
+    if await _contains(git, before, work):
+        return _Result(commit=before, tree=before_tree)
+    straight = await _contains(git, work, before)
+    if straight and not squash:
+        return _Result(commit=work, tree=work_tree)
+    tree = work_tree if straight else await _merge(git, before, work, branch)
+    if tree == before_tree:
+        return _Result(commit=before, tree=before_tree)
+    parents = [before] if squash else [before, work]
+    words = message or f"{'Squash' if squash else 'Merge'} the work of a Holdfast session"
+    commit = await git.commit(tree, parents, f"{words}\n", as_person=True)
+    return _Result(commit=commit, tree=tree)
+
+
+async def _contains(git: Shadow, commit: str, other: str) -> bool:
+    asked = await git.git("merge-base", "--is-ancestor", other, commit, ok=(0, 1))
+    return asked.code == 0
+
+
+async def _merge(git: Shadow, before: str, work: str, branch: str) -> str:
+    args = ("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", before, work)
+    merged = await git.git(*args, ok=(0, CONFLICT, 128, 129))
+    tree, *names = [name.decode("utf-8", "replace") for name in merged.names] or [""]
+    if merged.code == CONFLICT:
+        raise CannotApply(f"The work conflicts with {branch}; nothing was changed", names)
+    if merged.code:
+        raise CannotApply(
+            f"{branch} has moved on, and this git cannot merge without a tree (2.38 can): "
+            f"{merged.err.strip()[:200]}"
+        )
+    return tree
+
+
+# --- doing it -------------------------------------------------------------------------------------
+
+
+async def _move_branch(git: Shadow, branch: str, before: str, after: str) -> None:
+    try:
+        args = ("update-ref", "-m", "holdfast: apply", f"refs/heads/{branch}", after, before)
+        await git.git(*args)
+    except GitFailed as error:
+        raise CannotApply(f"{branch} could not be moved: {error.stderr.strip()}") from error
+
+
+async def _move_tree(place: Place, branch: str, before: str, result: _Result, by: Git) -> None:
+    async with shadow(place, by=by) as git:
+        if await _was_half_done(git, result.tree):
+            await _move_branch(git, branch, before, result.commit)
+            return
+        await _check_still(git, place)
+        await _move_files(git, before, result.commit)
+        try:
+            await _move_branch(git, branch, before, result.commit)
+        except CannotApply:
+            await _move_files(git, result.commit, before)
+            raise
+
+
+async def _was_half_done(git: Shadow, tree: str) -> bool:
+    """A crash between files and branch: both index and files are at the result already."""
+    staged = await git.git("write-tree", ok=(0, 128))
+    if staged.code or staged.line != tree:
+        return False
+    await git.git("update-index", "-q", "--refresh", ok=(0, 1))
+    loose = await git.git("diff-files", "--no-ext-diff", "--name-only", "-z")
+    return not loose.names
+
+
+async def _check_still(git: Shadow, place: Place) -> None:
+    busy = [name for name in UNDER_WAY if (place.git_dir / name).exists()]
+    if busy:
+        raise CannotApply(f"{place.tree} is in the middle of something", busy)
+    dirty = await dirty_lines(git, untracked=False)
+    if dirty:
+        names = [line[3:] for line in dirty]
+        raise CannotApply(f"{place.tree} has uncommitted changes; nothing was changed", names)
+
+
+async def _move_files(git: Shadow, before: str, after: str) -> None:
+    """On the tree's own index, so that git's lock keeps everybody else out. All or nothing."""
+    index: Path = git.place.git_dir / "index"
+    try:
+        await git.git("update-index", "-q", "--refresh", index=index, ok=(0, 1))
+        await git.git("read-tree", "-m", "-u", before, after, index=index)
+    except GitError as error:
+        raise CannotApply(f"The files of {git.place.tree} were not changed: {error}") from error

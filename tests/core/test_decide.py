@@ -244,6 +244,14 @@ def test_going_on_without_an_answer_withdraws_the_question():
     assert () == story.session.decisions
 
 
+def test_a_cancel_withdraws_the_question_about_a_call_that_will_not_be_run():
+    story = asking().tell(i.CancelRun())
+
+    story.then(i.RunFinished(launch=ONE, run=RUN1, reason=StopReason.CANCELLED))
+
+    assert () == story.session.decisions
+
+
 def test_the_user_may_have_an_unknown_call_run_again():
     story = cut_off(EffectClass.UNSAFE)
 

@@ -8,6 +8,7 @@ from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.ids import Seq
 from holdfast.engine.feed import Feed
+from holdfast.testing.agent import ScriptedAgents
 from holdfast.testing.script import Reply, ScriptedCall
 from tests.engine.rig import OPEN, Rig, S, T, prompt, story, until
 
@@ -98,3 +99,27 @@ def test_many_watchers_of_one_session_are_all_woken():
         assert feed._changed == {}
 
     asyncio.run(tell())
+
+
+class Silent(ScriptedAgents):
+    """Comes up and says nothing: the test speaks for it."""
+
+    async def deliver(self, errand, session):
+        return
+
+
+@story
+async def test_streamed_text_is_shown_only_when_a_power_cut_could_not_take_it_back(folder):
+    async with Rig(folder, agents=Silent) as rig:
+        await rig.submit(OPEN, prompt())
+        await until(lambda: rig.engine.sessions[S].session.run.delivered)
+        await rig.outbox.idle()
+        round_started = e.RoundStarted(round=1)
+        await rig.submit(i.Heard(launch=1, events=(round_started,)))
+        shown = rig.engine.feed.head(S)
+
+        await rig.submit(i.Heard(launch=1, events=(e.TextSaved(round=1, text="half a wo"),)))
+        assert shown == rig.engine.feed.head(S)
+
+        await rig.submit(i.Heard(launch=1, events=(e.Notice(kind="n", text="x"),)))
+        assert shown + 2 == rig.engine.feed.head(S)

@@ -75,8 +75,6 @@ def content(folder: Path) -> dict[str, tuple[str, bytes]]:
         elif path.is_file():
             mode = "exec" if path.stat().st_mode & 0o100 else "file"
             found[str(name)] = (mode, path.read_bytes())
-        elif not any(path.iterdir()):
-            found[str(name)] = ("empty", b"")
     return found
 
 

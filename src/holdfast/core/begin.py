@@ -5,6 +5,8 @@ one message for the agent and with a plan for bringing its context back. All of 
 down in one transaction, so a crash cannot change what was decided.
 """
 
+from collections.abc import Sequence
+
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.briefing import briefing, graceful
@@ -81,7 +83,7 @@ def _told(
 
 
 def _withdrawn(
-    s: Session, closed: list[e.CallClosed | e.RerunDecided]
+    s: Session, closed: Sequence[e.CallClosed | e.RerunDecided]
 ) -> list[e.DecisionDismissed]:
     """A question about a call that will not be run as it stands is no longer open."""
     gone = {c.call for c in closed if isinstance(c, e.CallClosed)}
@@ -169,7 +171,8 @@ def stop_run(
     if s.run is None:
         return []
     over = reason in (StopReason.CANCELLED, StopReason.COMPLETED)
-    closed: list[e.Event] = list(close_cancelled(s)) if over else []
+    calls = close_cancelled(s) if over else []
+    closed: list[e.Event] = [*calls, *_withdrawn(s, calls)]
     stop = Stop(
         reason=reason,
         error=error,

@@ -16,7 +16,7 @@ from holdfast.core.decide import decide, wants_truth
 from holdfast.core.events import Event, RoundEvent, TextSaved, ThinkingSaved
 from holdfast.core.evolve import evolve, fold
 from holdfast.core.identity import identity
-from holdfast.core.ids import CallId, Millis, SessionId
+from holdfast.core.ids import CallId, Millis, Seq, SessionId
 from holdfast.core.react import react
 from holdfast.core.resume import Probe
 from holdfast.core.session import CallStatus, EffectClass, Session
@@ -89,6 +89,7 @@ class Engine:
         self.workspaces, self.owner, self.lease = workspaces, owner, lease
         self.feed = Feed()
         self.sessions: dict[SessionId, Live] = {}
+        self._unsafe: dict[SessionId, Seq] = {}  # written, and not yet safe from a power cut
         self.on_owed: Callable[[SessionId], None] = _nobody  # the outbox listens here
         self.on_trouble: Callable[[SessionId], None] = _nobody  # so does whoever mends a store
 
@@ -162,7 +163,7 @@ class Engine:
         seen = _seen(live.summary, after, events)
         due = after.seq - live.snapshot >= SNAPSHOT_EVERY or (before.run and not after.run)
         idle = not (keep or seen.live or errands or live.owed)
-        lease = live.lease
+        lease, durable = live.lease, not all(type(event) in STREAMED for event in events)
         if lease is None:
             raise AssertionError("nobody writes without the lease")
         await self.journal.append(
@@ -178,17 +179,26 @@ class Engine:
                 summary=None if seen is live.summary else seen,
                 snapshot=after if due else None,
                 release=idle,
-                durable=not all(type(event) in STREAMED for event in events),
+                durable=durable,
             )
         )
         live.session, live.summary = after, seen
         live.snapshot = after.seq if due else live.snapshot
         live.lease = None if idle else lease
         live.owed += errands
-        self.feed.publish(after.id, after.seq)
+        self._show(after, durable=durable)
         if errands:
             self.on_owed(after.id)
         return Outcome(after, tuple(events))
+
+    def _show(self, session: Session, *, durable: bool) -> None:
+        """Nobody sees a place in history that a power cut could take back. A durable write takes
+        everything that was written before it to safety."""
+        self._unsafe[session.id] = session.seq
+        if durable:
+            for id, head in self._unsafe.items():
+                self.feed.publish(id, head)
+            self._unsafe.clear()
 
     # --- memory and ownership -------------------------------------------------------------------
 

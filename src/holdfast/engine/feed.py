@@ -20,8 +20,12 @@ class Feed:
         if waiting is not None:
             waiting.set()
 
+    def head(self, session: SessionId) -> Seq:
+        """The last place in history that may be shown; 0 if nothing was written here."""
+        return self._heads.get(session, Seq(0))
+
     async def wait(self, session: SessionId, after: Seq) -> Seq:
         """Returns the head as soon as it is beyond `after`."""
-        while (head := self._heads.get(session, Seq(0))) <= after:
+        while (head := self.head(session)) <= after:
             await self._changed.setdefault(session, asyncio.Event()).wait()
         return head

@@ -107,12 +107,13 @@ class Git(Value):
         try:
             async with asyncio.timeout(self.seconds):
                 output = await _talk(process, stdin, cap)
-        except TimeoutError:
-            message = f"git {command} did not answer within {self.seconds:g} seconds."
-            raise GitTimedOut(message) from None
-        finally:
-            _kill(process)  # also what it may have left behind in its group
+        except BaseException as error:
+            _kill(process)  # and whatever of its group outlives it
             await process.wait()
+            if isinstance(error, TimeoutError):
+                message = f"git {command} did not answer within {self.seconds:g} seconds."
+                raise GitTimedOut(message) from None
+            raise
         self.boundary(f"{command}:after")
         if output.cut and not cut:
             raise TooMuch(f"git {command} said more than {cap >> 20} MB.")

@@ -112,7 +112,7 @@ async def _only_here(git: Shadow, ref: str, *, but: str = "") -> list[str]:
     if not await git.commit_at(ref):
         return []
     others = [f"--exclude=refs/heads/{but}"] if but else []
-    listed = await git.git("log", "--format=%h %s", ref, "--not", *others, *ELSEWHERE)
+    listed = await git.git("log", "--format=%h %s", ref, "--not", *others, *ELSEWHERE, "--")
     return listed.text.splitlines()
 
 

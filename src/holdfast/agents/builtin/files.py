@@ -149,20 +149,26 @@ class Tree:
 
     def _why(self, name: str, error: OSError) -> str:
         """Looked up after the fact, for the message only."""
+        with contextlib.suppress(OSError):
+            if told := self._told(name):
+                return told
+        return f"{name} could not be opened: {os.strerror(error.errno or errno.EIO)}."
+
+    def _told(self, name: str) -> str:
         parts = name.split("/")
         for depth in range(1, len(parts) + 1):
             part = "/".join(parts[:depth])
             path = self.root / part
             if path.is_symlink():
                 return (
-                    f"{part} is a symbolic link to {shown(os.readlink(path))}; links are not "  # noqa: PTH115
+                    f"{part} is a symbolic link to {shown(str(path.readlink()))}; links are not "
                     "followed. Name the file itself, if it is in the work tree."
                 )
             if not os.path.lexists(path):
                 return f"There is no {name} in the work tree.{self._near(part)}"
             if depth < len(parts) and not path.is_dir():
                 return f"{part} is not a folder."
-        return f"{name} could not be opened: {os.strerror(error.errno or errno.EIO)}."
+        return ""
 
     def _near(self, name: str) -> str:
         above, _, last = name.rpartition("/")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from holdfast.agents.builtin.agents import BuiltinAgents
+from holdfast.agents.builtin.model import Model
 from holdfast.agents.builtin.models import Models
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.config import Config
@@ -28,12 +29,13 @@ from holdfast.journal.postgres import PostgresJournal
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.notify.log import LogNotifier
 from holdfast.ports import Journal, JournalError
-from holdfast.runtimes.local import LocalRuntime
+from holdfast.runtimes.local import LocalRuntime, sweep
 from holdfast.server.desk import Opened, Unfit
 from holdfast.wire import NewSession
 from holdfast.workspaces import worktree
 from holdfast.workspaces.adapter import GitWorkspaces
 from holdfast.workspaces.errors import WorkspaceError
+from holdfast.workspaces.session_git import SessionGit
 
 LOG = logging.getLogger(__name__)
 AGENTS = ("builtin",)
@@ -47,14 +49,22 @@ class System:
         self._journal = _journal(home, config)
         self._lent: dict[SessionId, dict[str, str]] = {}
         clock = SystemClock()
-        runtime = LocalRuntime()
-        bench = Workbench(runtime=runtime, network=bool(config.get("sandbox.network")), state=home)
+        self._models = Models()
+        self._bench = Workbench(
+            runtime=LocalRuntime,
+            git=SessionGit,
+            state=home,
+            home=Path.home(),
+            network=bool(config.get("sandbox.network")),
+            folders=config.get("sandbox.tools"),
+        )
         self._agents = BuiltinAgents(
             journal=self._journal,
             clock=clock,
             models=self._model,
-            toolbox=bench.toolbox,
-            prober=bench.probe,
+            toolbox=self._bench.toolbox,
+            prober=self._bench.probe,
+            sweep=sweep,
         )
         self._workspaces = GitWorkspaces(self._submit, clock)
         self.engine = Engine(
@@ -68,10 +78,10 @@ class System:
         self._outbox = Outbox(self.engine, LogNotifier())
         self._mender = Mender(self.engine)
         self._watching: asyncio.Task[None] | None = None
-        self._models = Models()
 
     async def start(self) -> Found:
         await self._journal.open()
+        await self._bench.prepare()
         self._outbox.start()
         found = await recover(self.engine, self._outbox)
         self._watching = asyncio.create_task(watch(self.engine, self._outbox))
@@ -150,7 +160,7 @@ class System:
         if environ:
             self._lent[session] = dict(environ)
 
-    def _model(self, session: Session):  # type: ignore[no-untyped-def]
+    def _model(self, session: Session) -> Model:
         return self._models.model(session.model, self._lent.get(session.id, {}))
 
     async def _submit(self, id: SessionId, given: i.Input) -> object:

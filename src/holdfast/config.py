@@ -5,12 +5,9 @@ that nobody knows is an error with the file, the line and what was probably mean
 """
 
 import contextlib
-import difflib
 import os
-import re
 import stat
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -143,6 +140,8 @@ def _read(file: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfig(f"{file} cannot be read: {error}") from error
+    import tomllib  # noqa: PLC0415  most commands read no file, and should be quick
+
     try:
         found = _flat(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -164,6 +163,9 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _unknown(file: Path, text: str, name: str) -> str:
+    import difflib  # noqa: PLC0415  only for those who mistyped
+    import re  # noqa: PLC0415
+
     last = re.escape(name.rpartition(".")[2])
     lines = enumerate(text.splitlines(), 1)
     line = next((n for n, row in lines if re.match(rf"\s*[\w.\"']*{last}[\"']?\s*=", row)), 0)

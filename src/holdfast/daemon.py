@@ -272,8 +272,7 @@ def _await_ready(home: Path, child: "subprocess.Popen[bytes]", log: Path, before
     client = Client(home)
     deadline = time.monotonic() + START
     while time.monotonic() < deadline:
-        with contextlib.suppress(DaemonDown, DaemonLost):
-            client.health()
+        if client.answers():
             return
         if child.poll() is not None and not is_locked(home):
             said = log.read_text(errors="replace")[before:].strip().rpartition("\n")[2]

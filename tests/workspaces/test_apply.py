@@ -84,7 +84,10 @@ async def test_the_work_arrives_in_the_branch_and_in_the_files(repo):
     assert git(repo, "rev-parse", "main") == done.commit
     assert git(repo, "status", "--porcelain") == ""
     assert content(repo) == {k: v for k, v in before.items() if k != "skip.log"}
-    assert git(repo, "log", "--format=%s", "main").splitlines()[1:] == ["the agent's commit", "first"]
+    assert git(repo, "log", "--format=%s", "main").splitlines()[1:] == [
+        "the agent's commit",
+        "first",
+    ]
     assert content(Path(workspace.path)) == before
     assert "holdfast: apply" in git(repo, "reflog")
 
@@ -138,6 +141,33 @@ async def test_applied_twice_it_is_there_once(repo):
     (Path(workspace.path) / "new.txt").write_text("and more\n")
     assert (await apply(workspace)).moved
     assert (repo / "new.txt").read_text() == "and more\n"
+
+
+@pytest.mark.parametrize("squash", [True, False])
+async def test_work_that_goes_on_is_brought_over_again_and_again(repo, squash):
+    workspace = await worked(repo)
+    path = Path(workspace.path)
+    for n in range(4):
+        (path / "new.txt").write_text(f"state {n}\n")
+        (path / "a.txt").write_text(f"one\nTWO {n}\nthree\n")
+        if n == 2:
+            commit(path, "the agent committed again")
+        if n == 3:
+            (repo / "theirs.txt").write_text("meanwhile\n")
+            commit(repo, "meanwhile")
+        assert (await apply(workspace, squash=squash)).moved
+        assert not (await apply(workspace, squash=squash)).moved
+        assert (repo / "new.txt").read_text() == f"state {n}\n"
+        assert git(repo, "status", "--porcelain") == ""
+    assert (repo / "theirs.txt").exists()
+
+
+async def test_work_that_was_taken_back_can_be_brought_over_again(repo):
+    workspace = await worked(repo)
+    first = await apply(workspace, squash=True)
+    git(repo, "reset", "-q", "--hard", first.before)
+    assert (await apply(workspace, squash=True)).moved
+    assert (repo / "new.txt").exists()
 
 
 async def test_it_is_the_persons_commit_where_they_said_who_they_are(repo):

@@ -159,7 +159,7 @@ def killing_git(folder: Path, syscall: str, n: int, command: str) -> Path:
     script.write_text(
         "#!/bin/sh\n"
         f'for word; do if [ "$word" = {command} ]; then\n'
-        f"  exec {STRACE} -f -o /dev/null -e inject={syscall}:signal=KILL:when={n} {real} \"$@\"\n"
+        f'  exec {STRACE} -f -o /dev/null -e inject={syscall}:signal=KILL:when={n} {real} "$@"\n'
         f'fi; done\nexec {real} "$@"\n'
     )
     script.chmod(0o755)
@@ -200,8 +200,17 @@ async def test_gits_own_worktree_add_killed_at_our_place_is_made_good(tmp_path):
         path.parent.mkdir(parents=True)
         fake = killing_git(folder, "openat,mkdir,rename", n, "worktree")
         added = await asyncio.create_subprocess_exec(
-            str(fake), "-C", str(repo), "worktree", "add", "-q", str(path), "-b", "hold/x-3fa9",
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+            str(fake),
+            "-C",
+            str(repo),
+            "worktree",
+            "add",
+            "-q",
+            str(path),
+            "-b",
+            "hold/x-3fa9",
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
         )
         await added.wait()
         if not path.exists() or any(p.name != ".git" for p in path.iterdir()):

@@ -107,7 +107,7 @@ async def test_the_tree_is_put_back_exactly(repo, ours):
     workspace = (await make_tree(repo)).workspace if ours else await in_place(repo)
     path = Path(workspace.path)
     original = content(path)
-    await take(workspace, S, 1)
+    first = await take(workspace, S, 1)  # of a tree we made: the one it began with
     edit(path)
     edited = content(path)
     await take(workspace, S, 2)
@@ -118,7 +118,7 @@ async def test_the_tree_is_put_back_exactly(repo, ours):
     (path / "run.sh").symlink_to("link")
     messy = content(path)
 
-    before = await restore(workspace, S, 1)
+    before = await restore(workspace, S, first.number)
     assert content(path) == original
     await restore(workspace, S, 2)
     assert content(path) == edited

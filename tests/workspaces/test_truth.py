@@ -61,7 +61,9 @@ async def test_the_lines_are_the_ones_that_git_prints(repo):
     assert list(truth.dirty) == [line.replace('"', "") for line in printed.splitlines()]
 
 
-@pytest.mark.parametrize("name", ["-rf", "line\nbreak", " -> x", 'quo"te', "back\\slash", "tab\t", " "])
+@pytest.mark.parametrize(
+    "name", ["-rf", "line\nbreak", " -> x", 'quo"te', "back\\slash", "tab\t", " "]
+)
 async def test_an_unusual_name_comes_through_as_it_is(repo, name):
     (repo / name).write_text("x")
     truth = await read_truth(await in_place(repo))

@@ -162,7 +162,13 @@ async def test_a_branch_called_hold_does_not_stand_in_the_way(repo):
 
 @pytest.mark.parametrize(
     ("title", "expected"),
-    [("Größe ändern", "groe-andern"), ("", "work"), ("../../x", "x"), ("--force", "force"), ("a.lock", "a-lock")],
+    [
+        ("Größe ändern", "groe-andern"),
+        ("", "work"),
+        ("../../x", "x"),
+        ("--force", "force"),
+        ("a.lock", "a-lock"),
+    ],
 )
 def test_a_title_becomes_a_harmless_name(title, expected):
     assert slug(title) == expected

@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Let an agent work on something, in a work tree of its own"),
     "new": ("run", "Make a session without a prompt"),
     "send": ("run", "Send a prompt to a session"),
-    "ls": ("sessions", "Every session: state, why it stopped, how long ago, cost"),
+    "ls": ("ls", "Every session: state, why it stopped, how long ago, cost"),
     "show": ("sessions", "One session, in full"),
     "logs": ("sessions", "What was said and done in a session"),
     "stop": ("sessions", "Stop a session's run"),

@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import msgspec
 
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
 from holdfast.config import BadConfig, load, state_folder
-from holdfast.views.timeline import clean
-from holdfast.wire import ErrorBody, ErrorOut
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,12 +40,16 @@ def connect(*, start: bool = True) -> Client:
 
 
 def say_json(value: Any) -> None:
+    import msgspec
+
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
     sys.stdout.flush()
 
 
 def note(text: str) -> None:
     """Beside the output proper."""
+    from holdfast.views.timeline import clean
+
     print(clean(text), file=sys.stderr, flush=True)
 
 
@@ -56,26 +57,21 @@ def complain(error: Exception) -> int:
     """One clear message, and the right exit code."""
     from holdfast.daemon import NoStart
 
+    body = {"code": "unavailable", "message": str(error), "hint": "", "candidates": []}
     match error:
         case ApiError():
-            body = ErrorBody(
-                code=error.code,
-                message=error.message,
-                hint=error.hint,
-                candidates=error.candidates,
-            )
+            body |= {"code": error.code, "message": error.message, "hint": error.hint}
+            body |= {"candidates": list(error.candidates)}
             code = EXITS.get(error.code, FAILED)
         case BadConfig():
-            body, code = ErrorBody(code="invalid", message=str(error)), USAGE
-        case NoStart() | DaemonDown() | DaemonLost():
-            body, code = ErrorBody(code="unavailable", message=str(error)), FAILED
-        case PermissionError() | FileNotFoundError():
-            body, code = ErrorBody(code="invalid", message=str(error)), FAILED
+            body, code = body | {"code": "invalid"}, USAGE
+        case NoStart() | DaemonDown() | DaemonLost() | OSError():
+            code = FAILED
         case _:
             raise error
     if "--json" in sys.argv:
-        say_json(ErrorOut(error=body))
-    note(f"hold: {body.message}" + (f"\n{body.hint}" if body.hint else ""))
+        say_json({"error": body})
+    note(f"hold: {body['message']}" + (f"\n{body['hint']}" if body["hint"] else ""))
     return code
 
 

@@ -1,71 +1,17 @@
-"""`ls show logs stop dismiss close reopen decide`: sessions, looked at and told."""
+"""`show logs stop dismiss close reopen decide`: sessions, looked at and told."""
 
 import time
-from itertools import pairwise
 
 import click
 
 from holdfast.cli.output import columns, connect, json_option, note, paint, say_json
 from holdfast.client import Client
-from holdfast.core.session import State, StopReason
+from holdfast.core.session import State
 from holdfast.views.document import SessionOut
 from holdfast.views.moments import age, from_rfc3339
 from holdfast.views.timeline import clean
-from holdfast.views.words import doing, explained, money, where
-from holdfast.wire import AnswerIn, CloseIn, Done, EventsOut, SeenIn, SessionsOut, event_in
-
-SHORTEST = 4  # digits of an id in the list, where they are enough
-PAGE = 1000
-NEEDS_YOU = frozenset({StopReason.INTERRUPTED, StopReason.ERROR})
-
-
-@click.command()
-@click.option("--all", "everything", is_flag=True, help="Archived ones too.")
-@click.option("-n", "--limit", type=click.IntRange(1, PAGE), default=PAGE, help="The newest N.")
-@json_option
-def ls(*, everything: bool, limit: int, as_json: bool) -> int:
-    """Every session, the one that changed last first."""
-    query = f"?limit={limit}" + ("&archived=true" if everything else "")
-    client = connect()
-    if as_json:
-        print(client.call("GET", f"/api/sessions{query}").decode())
-        return 0
-    found = client.get(f"/api/sessions{query}", SessionsOut)
-    if not found.sessions:
-        print('No sessions yet. `hold run "..."` makes one.')
-        return 0
-    now = time.time_ns() // 1_000_000
-    digits = _digits([s.id for s in found.sessions])
-    rows = [("ID", "STATE", "WHY", "CHANGED", "COST", "AGENT", "TITLE")]
-    colours: list[list[str]] = [["grey"] * 7]
-    for s in found.sessions:
-        rows.append(_row(s, digits, now))
-        colours.append(["bold", "", _colour(s), "grey", "", "", ""])
-    columns(rows, colours)
-    if found.next:
-        note(f"... and older ones: `hold ls --limit {limit}` shows the newest {limit}.")
-    return 0
-
-
-def _row(s: SessionOut, digits: int, now: int) -> tuple[str, str, str, str, str, str, str]:
-    title = clean(s.title).replace("\n", " ")[:80]
-    changed = age(from_rfc3339(s.updated_at), now)
-    return (s.id[:digits], s.state, doing(s), changed, money(s.cost), s.agent, title)
-
-
-def _digits(ids: list[str]) -> int:
-    """As many as tell all of them apart."""
-    common = 0
-    for a, b in pairwise(sorted(ids)):
-        while a[: common + 1] == b[: common + 1]:
-            common += 1
-    return max(common + 1, SHORTEST)
-
-
-def _colour(s: SessionOut) -> str:
-    if s.pending or (s.stop is not None and s.stop.reason in NEEDS_YOU):
-        return "yellow" if s.pending or s.stop is None or s.stop.reason != "error" else "red"
-    return "green" if s.run is not None else ""
+from holdfast.views.words import explained, money, where
+from holdfast.wire import AnswerIn, CloseIn, Done, EventsOut, SeenIn, event_in
 
 
 @click.command()

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import msgspec
-from litestar import Request, get, post
+from litestar import MediaType, Request, get, post
 from litestar.params import Dependency, Parameter
 from litestar.response import Stream
 
@@ -17,6 +17,7 @@ from holdfast.server.desk import Desk, Failure
 from holdfast.server.reading import lines, read_on
 from holdfast.views.document import SessionOut
 from holdfast.views.moments import from_rfc3339, rfc3339
+from holdfast.views.table import table
 from holdfast.wire import (
     AnswerIn,
     BulkOut,
@@ -69,6 +70,25 @@ async def sessions(
     archived: bool = False,  # noqa: FBT001, FBT002  a query parameter, given by name
 ) -> SessionsOut:
     """Newest update first. `before` is what the last answer said as `next`."""
+    return await _listed(desk, limit, before, archived=archived)
+
+
+@get("/api/table", media_type=MediaType.TEXT)
+async def as_table(
+    desk: Here,
+    limit: Annotated[int, Parameter(ge=1, le=LIST)] = 100,
+    width: Annotated[int, Parameter(ge=0)] = 0,
+    colour: bool = False,  # noqa: FBT001, FBT002  as above
+    archived: bool = False,  # noqa: FBT001, FBT002
+) -> str:
+    """The same for a terminal."""
+    found = await _listed(desk, limit, None, archived=archived)
+    older = f"... and older ones: these are the newest {limit}.\n" if found.next else ""
+    now = desk.engine.clock.now()
+    return table(found.sessions, now=now, width=width, colour=colour) + older
+
+
+async def _listed(desk: Desk, limit: int, before: str | None, *, archived: bool) -> SessionsOut:
     rows = await desk.engine.journal.rows(limit=limit, before=_cursor(before))
     found: list[SessionOut] = []
     for row in rows:
@@ -214,6 +234,7 @@ async def where_we_were(desk: Here, id: str) -> dict[str, Any]:
 SESSIONS = [
     create,
     sessions,
+    as_table,
     one,
     events,
     prompt,

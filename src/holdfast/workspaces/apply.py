@@ -4,16 +4,18 @@ Rule 1: everything is worked out on objects first: what comes of it is known bef
 is touched. A conflict, a dirty tree, an operation in progress: both sides stay as they were.
 Rule 2: the branch moves only from where it was when we looked.
 Rule 3: if the branch is checked out somewhere, the files there go with it, or nothing does.
-Rule 4: what was already brought in is not brought in again; half of it is finished.
+Rule 4: what was brought over is remembered (`refs/holdfast-applied/<session>/<branch>`), so that a
+second time brings what came since, and does not conflict with the first. Half of it is finished.
 """
 
+import re
 from pathlib import Path
 
 from holdfast.core.truth import Workspace
 from holdfast.core.value import Value
 from holdfast.workspaces.errors import CannotApply, GitError, GitFailed
 from holdfast.workspaces.git import PLAIN, Git
-from holdfast.workspaces.place import Place, branch_of, checkouts, head_of, locate
+from holdfast.workspaces.place import Place, branch_of, checkouts, locate
 from holdfast.workspaces.shadow import Shadow, shadow
 from holdfast.workspaces.tree import capture
 from holdfast.workspaces.truth import dirty_lines
@@ -42,8 +44,16 @@ class Applied(Value):
 
 
 class _Result(Value):
+    work: str
     commit: str
     tree: str
+
+
+class _Memory(Value):
+    """What was brought over last, and what came of it; empty: nothing, or it was taken back."""
+
+    work: str = ""
+    commit: str = ""
 
 
 async def apply(
@@ -58,21 +68,28 @@ async def apply(
     branch = to or _users_branch(place)
     if branch == branch_of(place.git_dir):
         raise CannotApply(f"The work is on {branch} already: there is nothing to bring over.")
+    words = message or f"Work of Holdfast session {workspace.id}"
+    target = _checked_out(place, branch)
     async with shadow(place, by=by) as git:
         before = await _standing(git, branch)
-        work = await _work(git, message or f"Work of session {workspace.id}")
-        result = await _result(git, before, work, squash=squash, message=message, branch=branch)
-    target = next((p for p in checkouts(place.common) if _is_on(p, branch)), None)
-    if result.commit != before:
-        if target is not None:
-            await _move_tree(target, branch, before, result, by)
-        elif head_of(place.common) == f"refs/heads/{branch}":
-            raise CannotApply(f"{branch} is checked out in a folder that cannot be found.")
-        else:
-            async with shadow(place, by=by) as git:
+        memory = await _recalled(git, workspace, branch, before)
+        work = await _work(git, memory, words)
+        result = await _result(git, before, work, memory, squash=squash, words=words, branch=branch)
+        if result.commit != before:
+            if target is None:
                 await _move_branch(git, branch, before, result.commit)
+            else:
+                await _move_tree(target, branch, before, result, by)
+            await _remember(git, workspace, branch, result)
     tree = str(target.tree) if target else ""
     return Applied(branch=branch, before=before, commit=result.commit, tree=tree)
+
+
+def _checked_out(place: Place, branch: str) -> Place | None:
+    target = next((p for p in checkouts(place.common) if branch_of(p.git_dir) == branch), None)
+    if target is None and branch_of(place.common) == branch:
+        raise CannotApply(f"{branch} is checked out in a folder that cannot be found.")
+    return target
 
 
 def _users_branch(place: Place) -> str:
@@ -80,10 +97,6 @@ def _users_branch(place: Place) -> str:
     if not branch:
         raise CannotApply("Your repository is on no branch: say which one with --to.")
     return branch
-
-
-def _is_on(place: Place, branch: str) -> bool:
-    return head_of(place.git_dir) == f"refs/heads/{branch}"
 
 
 async def _standing(git: Shadow, branch: str) -> str:
@@ -97,33 +110,44 @@ async def _standing(git: Shadow, branch: str) -> str:
 # --- what comes of it -----------------------------------------------------------------------------
 
 
-async def _work(git: Shadow, message: str) -> str:
+async def _work(git: Shadow, memory: _Memory, words: str) -> str:
     """The session's work as one commit: HEAD, with what is uncommitted on top. All of it."""
     head = await git.commit_at("HEAD")
     captured = await capture(git, largest=None)
     if captured.left_out:
         raise CannotApply("These cannot be brought over by git", captured.left_out)
-    if captured.tree == await git.tree_of(head):
-        return head
-    return await git.commit(captured.tree, [head], f"{message}\n", as_person=True)
+    parents = [head]
+    if memory.work and not await _contains(git, head, memory.work):
+        since = await _contains(git, memory.work, head)
+        parents = [memory.work] if since else [head, memory.work]
+    if len(parents) == 1 and captured.tree == await git.tree_of(parents[0]):
+        return parents[0]
+    return await git.commit(captured.tree, parents, f"{words}\n", as_person=True)
 
 
 async def _result(
-    git: Shadow, before: str, work: str, *, squash: bool, message: str, branch: str
+    git: Shadow,
+    before: str,
+    work: str,
+    memory: _Memory,
+    *,
+    squash: bool,
+    words: str,
+    branch: str,
 ) -> _Result:
     work_tree, before_tree = await git.tree_of(work), await git.tree_of(before)
+    nothing = _Result(work=work, commit=before, tree=before_tree)
     if await _contains(git, before, work):
-        return _Result(commit=before, tree=before_tree)
+        return nothing
     straight = await _contains(git, work, before)
     if straight and not squash:
-        return _Result(commit=work, tree=work_tree)
-    tree = work_tree if straight else await _merge(git, before, work, branch)
+        return _Result(work=work, commit=work, tree=work_tree)
+    tree = work_tree if straight else await _merge(git, before, work, memory, branch)
     if tree == before_tree:
-        return _Result(commit=before, tree=before_tree)
+        return nothing
     parents = [before] if squash else [before, work]
-    words = message or f"{'Squash' if squash else 'Merge'} the work of a Holdfast session"
     commit = await git.commit(tree, parents, f"{words}\n", as_person=True)
-    return _Result(commit=commit, tree=tree)
+    return _Result(work=work, commit=commit, tree=tree)
 
 
 async def _contains(git: Shadow, commit: str, other: str) -> bool:
@@ -131,8 +155,12 @@ async def _contains(git: Shadow, commit: str, other: str) -> bool:
     return asked.code == 0
 
 
-async def _merge(git: Shadow, before: str, work: str, branch: str) -> str:
-    args = ("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", before, work)
+async def _merge(git: Shadow, before: str, work: str, memory: _Memory, branch: str) -> str:
+    ours = before
+    if memory.work and not await _contains(git, before, memory.work):
+        # It was squashed in: only we know that the branch has it. Say so, for this merge alone.
+        ours = await git.commit(await git.tree_of(before), [before, memory.work], "has it\n")
+    args = ("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", ours, work)
     merged = await git.git(*args, ok=(0, CONFLICT, 128, 129))
     tree, *names = [name.decode("utf-8", "replace") for name in merged.names] or [""]
     if merged.code == CONFLICT:
@@ -143,6 +171,32 @@ async def _merge(git: Shadow, before: str, work: str, branch: str) -> str:
             f"{merged.err.strip()[:200]}"
         )
     return tree
+
+
+# --- what was brought over before -----------------------------------------------------------------
+
+
+def _memory_ref(workspace: Workspace, branch: str) -> str:
+    """A folder of the user's own has no name that fits into a ref: nothing is remembered of it."""
+    named = re.fullmatch(r"[0-9a-f]+", workspace.id)
+    return f"refs/holdfast-applied/{workspace.id}/{branch}" if named else ""
+
+
+async def _recalled(git: Shadow, workspace: Workspace, branch: str, before: str) -> _Memory:
+    ref = _memory_ref(workspace, branch)
+    work = await git.commit_at(f"{ref}^1") if ref else ""
+    commit = await git.commit_at(f"{ref}^2") if work else ""
+    if not commit or not await _contains(git, before, commit):
+        return _Memory()  # the branch was set back since: it does not have it any more
+    return _Memory(work=work, commit=commit)
+
+
+async def _remember(git: Shadow, workspace: Workspace, branch: str, result: _Result) -> None:
+    ref = _memory_ref(workspace, branch)
+    if ref:
+        pair = [result.work, result.commit]
+        note = await git.commit(result.tree, pair, f"Brought into {branch}\n")
+        await git.git("update-ref", ref, note)
 
 
 # --- doing it -------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ async def _check_branch(workspace: Workspace, by: Git, *, force: bool) -> None:
 async def _only_here(git: Shadow, ref: str, *, but: str = "") -> list[str]:
     if not await git.commit_at(ref):
         return []
-    others = [f"--exclude=refs/heads/{but}"] if but else []
+    others = [f"--exclude={but}"] if but else []
     listed = await git.git("log", "--format=%h %s", ref, "--not", *others, *ELSEWHERE, "--")
     return listed.text.splitlines()
 

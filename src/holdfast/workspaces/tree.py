@@ -37,14 +37,13 @@ async def capture(shadow: Shadow, *, largest: int | None = LARGEST) -> Captured:
     listed = await shadow.git(
         "ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"
     )
-    names = list(dict.fromkeys(listed.names))
-    taken, left_out = await asyncio.to_thread(_sorted, shadow.place.tree, names, largest)
-    if taken:
-        stdin = b"\0".join(taken) + b"\0"
-        args = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-        await shadow.git(*args, stdin=stdin)
+    found = await asyncio.to_thread(_sorted, shadow.place.tree, listed.names, largest)
+    for names, how in ((found.gone, ("--force-remove",)), (found.there, ("--add", "--replace"))):
+        if names:
+            stdin = b"".join(name + b"\0" for name in names)
+            await shadow.git("update-index", "-z", *how, "--stdin", stdin=stdin)
     tree = await shadow.line("write-tree")
-    return Captured(tree=tree, left_out=tuple(as_text(name) for name in left_out))
+    return Captured(tree=tree, left_out=tuple(as_text(name) for name in found.left_out))
 
 
 async def switch(shadow: Shadow, now: str, then: str) -> None:
@@ -87,22 +86,47 @@ def _install(shadow: Shadow) -> None:
     put(shadow.place.git_dir / "index", shadow.index.read_bytes())
 
 
-def _sorted(tree: Path, names: list[bytes], largest: int | None) -> tuple[list[bytes], list[bytes]]:
-    """Those that can be kept, and those that cannot."""
-    out = {name for name in names if _unkeepable(tree, name, largest)}
-    return [n for n in names if n not in out], [n for n in names if n in out]
+class _Names(Value):
+    gone: list[bytes]
+    there: list[bytes]
+    left_out: list[bytes]
 
 
-def _unkeepable(tree: Path, name: bytes, largest: int | None) -> bool:
+def _sorted(tree: Path, names: list[bytes], largest: int | None) -> _Names:
+    """What git listed as changed, by what is to be done about it."""
+    sorted_names = _Names(gone=[], there=[], left_out=[])
+    links: dict[bytes, bool] = {}
+    for name in dict.fromkeys(names):
+        if name.endswith(b"/"):  # a repository of its own: git would keep a number, not its files
+            sorted_names.left_out.append(name)
+        elif _beyond_a_link(os.fsencode(tree), name, links):
+            sorted_names.gone.append(name)  # the file it seems to be is somewhere else
+        else:
+            _place_of(tree, name, largest, sorted_names).append(name)
+    return sorted_names
+
+
+def _place_of(tree: Path, name: bytes, largest: int | None, names: _Names) -> list[bytes]:
     path = os.fsencode(tree) + b"/" + name
-    if name.endswith(b"/"):
-        return True  # a repository of its own: git would keep a number, not its files
     try:
         seen = os.lstat(path)
     except OSError:
-        return False  # deleted: that is kept
-    if stat.S_ISLNK(seen.st_mode) or stat.S_ISDIR(seen.st_mode):
-        return False  # a folder here is a submodule, or took a file's place
-    if not stat.S_ISREG(seen.st_mode) or not os.access(path, os.R_OK):
-        return True
-    return largest is not None and seen.st_size > largest
+        return names.gone
+    if stat.S_ISDIR(seen.st_mode):  # a submodule, or a folder that took a file's place
+        return names.there if os.path.lexists(path + b"/.git") else names.gone
+    if stat.S_ISLNK(seen.st_mode):
+        return names.there
+    readable = stat.S_ISREG(seen.st_mode) and os.access(path, os.R_OK)
+    fits = largest is None or seen.st_size <= largest
+    return names.there if readable and fits else names.left_out
+
+
+def _beyond_a_link(tree: bytes, name: bytes, known: dict[bytes, bool]) -> bool:
+    """Git would follow it, out of the tree if need be."""
+    folder = name.rpartition(b"/")[0]
+    if not folder:
+        return False
+    if folder not in known:
+        is_link = Path(os.fsdecode(tree + b"/" + folder)).is_symlink()
+        known[folder] = is_link or _beyond_a_link(tree, folder, known)
+    return known[folder]

@@ -35,6 +35,7 @@ class Outcome(Protocol):
 
 
 Submit = Callable[[SessionId, i.Input], Awaitable[Outcome]]
+Sweep = Callable[[str], Awaitable[object]]  # ends every process that carries this cookie
 Prober = Callable[[Session, Call], Awaitable[Probe]]
 
 
@@ -47,9 +48,10 @@ class BuiltinAgents:
         models: Callable[[Session], Model],
         toolbox: Callable[[Session], Toolbox],
         prober: Prober,
+        sweep: Sweep,
     ) -> None:
         self._journal, self._clock, self._models = journal, clock, models
-        self._toolbox, self._prober = toolbox, prober
+        self._toolbox, self._prober, self._sweep = toolbox, prober, sweep
         self._loops: dict[SessionId, tuple[LaunchNumber, asyncio.Task[None], Loop | None]] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
 
@@ -87,9 +89,14 @@ class BuiltinAgents:
             known[2].answered(effect.decision, effect.answer, session)
 
     async def alive(self, session: Session) -> bool | None:
+        """A loop lives in the process that has it. What a command of a dead one left behind is
+        ended here, before anybody believes that it is gone."""
         known = self._loops.get(session.id)
         current = session.launch.number if session.launch else None
-        return known is not None and known[0] == current and not known[1].done()
+        if known is not None and known[0] == current and not known[1].done():
+            return True
+        await self._sweep(session.id)
+        return False
 
     async def there(self, session: Session, token: Token) -> bool | None:
         return True  # our own journal has the conversation

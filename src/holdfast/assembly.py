@@ -39,6 +39,7 @@ from holdfast.workspaces.session_git import SessionGit
 
 LOG = logging.getLogger(__name__)
 AGENTS = ("builtin",)
+LAST_DEBTS = 5.0  # seconds: what is still owed then is paid by whoever comes next
 MODES = ("read-only", "ask", "edits", "full")
 
 
@@ -96,9 +97,12 @@ class System:
                 with contextlib.suppress(JournalError):
                     await self.engine.submit(id, i.OwnerLost(stopping=True))
         await self._agents.stop()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._outbox.idle(), LAST_DEBTS)
         await self._workspaces.close()
         await self._mender.stop()
         await self._outbox.stop()
+        await self.engine.leave()
         await self._journal.close()
 
     # --- the front door's wishes --------------------------------------------------------------------

@@ -10,7 +10,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from holdfast.config import SOCKET, TOKEN, short_address
 
@@ -60,7 +60,7 @@ class Exchange:
         self.status = 0
         self._length: int | None = None  # None: in chunks
 
-    def __enter__(self) -> "Exchange":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -35,12 +35,15 @@ from holdfast.wire import NewSession
 from holdfast.workspaces import worktree
 from holdfast.workspaces.adapter import GitWorkspaces
 from holdfast.workspaces.errors import WorkspaceError
+from holdfast.workspaces.fresh import make_repository
 from holdfast.workspaces.session_git import SessionGit
 
 LOG = logging.getLogger(__name__)
 AGENTS = ("builtin",)
 LAST_DEBTS = 5.0  # seconds: what is still owed then is paid by whoever comes next
 MODES = ("read-only", "ask", "edits", "full")
+
+__all__ = ["System", "make_repository"]
 
 
 class System:

@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "down": ("daemon", "Stop the daemon; what runs in it can be resumed"),
     "status": ("daemon", "Is the daemon running, and where"),
     "config": ("daemon", "Every setting, and where it comes from"),
+    "demo": ("demo", "See an agent killed in the middle of an edit, and carry on"),
     "run": ("run", "Let an agent work on something, in a work tree of its own"),
     "new": ("run", "Make a session without a prompt"),
     "send": ("run", "Send a prompt to a session"),

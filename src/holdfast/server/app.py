@@ -2,33 +2,34 @@
 
 import os
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 from litestar import Litestar, Request, get, post
-from litestar.di import Provide
+from litestar.di import NamedDependency, Provide
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.params import Dependency
+from litestar.params import SkipValidation
 
 from holdfast.server.auth import Doorman
 from holdfast.server.desk import Desk, Failure, Place
 from holdfast.server.errors import HANDLERS
 from holdfast.server.routes import SESSIONS, by_unix
+from holdfast.server.socket import talk
 from holdfast.wire import FRAME_BYTES, DownIn, Health, LoginCode
 
 Asking = Request[Any, Any, Any]
 Leave = Callable[[bool], None]  # True: agents that would outlive us are ended too
 
-Here = Annotated[Desk, Dependency(skip_validation=True)]
-Where = Annotated[Place, Dependency(skip_validation=True)]
-Door = Annotated[Doorman, Dependency(skip_validation=True)]
-Leaving = Annotated[Leave, Dependency(skip_validation=True)]
+Here = SkipValidation[NamedDependency[Desk]]
+Where = SkipValidation[NamedDependency[Place]]
+Door = SkipValidation[NamedDependency[Doorman]]
+Leaving = SkipValidation[NamedDependency[Leave]]
 
 
 def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Litestar:
     given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
     return Litestar(
-        route_handlers=[*SESSIONS, health, login_code, down],
+        route_handlers=[*SESSIONS, talk, health, login_code, down],
         dependencies={
             name: Provide(_giver(value), sync_to_thread=False) for name, value in given.items()
         },

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import msgspec
 from litestar import MediaType, Request, get, post
-from litestar.params import Dependency, Parameter
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery, QueryParameter, SkipValidation
 from litestar.response import Stream
 
 from holdfast.core import inputs as i
@@ -35,7 +36,7 @@ from holdfast.wire import (
     SessionsOut,
 )
 
-Here = Annotated[Desk, Dependency(skip_validation=True)]
+Here = SkipValidation[NamedDependency[Desk]]
 Asking = Request[Any, Any, Any]
 NDJSON = "application/x-ndjson"
 LIST = 1000  # sessions in one answer, at most
@@ -65,9 +66,9 @@ async def create(request: Asking, desk: Here, data: NewSession) -> Created:
 @get("/api/sessions")
 async def sessions(
     desk: Here,
-    limit: Annotated[int, Parameter(ge=1, le=LIST)] = 100,
-    before: str | None = None,
-    archived: bool = False,  # noqa: FBT001, FBT002  a query parameter, given by name
+    limit: Annotated[int, QueryParameter(ge=1, le=LIST)] = 100,
+    before: FromQuery[str | None] = None,
+    archived: FromQuery[bool] = False,  # noqa: FBT002  a query parameter, given by name
 ) -> SessionsOut:
     """Newest update first. `before` is what the last answer said as `next`."""
     return await _listed(desk, limit, before, archived=archived)
@@ -76,10 +77,10 @@ async def sessions(
 @get("/api/table", media_type=MediaType.TEXT)
 async def as_table(
     desk: Here,
-    limit: Annotated[int, Parameter(ge=1, le=LIST)] = 100,
-    width: Annotated[int, Parameter(ge=0)] = 0,
-    colour: bool = False,  # noqa: FBT001, FBT002  as above
-    archived: bool = False,  # noqa: FBT001, FBT002
+    limit: Annotated[int, QueryParameter(ge=1, le=LIST)] = 100,
+    width: Annotated[int, QueryParameter(ge=0)] = 0,
+    colour: FromQuery[bool] = False,  # noqa: FBT002  as above
+    archived: FromQuery[bool] = False,  # noqa: FBT002
 ) -> str:
     """The same for a terminal."""
     found = await _listed(desk, limit, None, archived=archived)
@@ -112,16 +113,16 @@ def _cursor(before: str | None) -> tuple[Millis, SessionId] | None:
 
 
 @get("/api/sessions/{id:str}")
-async def one(desk: Here, id: str) -> SessionOut:
+async def one(desk: Here, id: FromPath[str]) -> SessionOut:
     return await acting.shown(desk, await acting.resolve(desk, id))
 
 
 @get("/api/sessions/{id:str}/events")
 async def events(
     desk: Here,
-    id: str,
-    after: Annotated[int, Parameter(ge=0)] = 0,
-    follow: Annotated[int | None, Parameter(ge=0)] = None,
+    id: FromPath[str],
+    after: Annotated[int, QueryParameter(ge=0)] = 0,
+    follow: Annotated[int | None, QueryParameter(ge=0)] = None,
 ) -> EventsOut | Stream:
     """`follow` is the number of a run: JSON Lines up to its stop; 0: for ever."""
     session = await acting.resolve(desk, id)
@@ -133,7 +134,7 @@ async def events(
 
 
 @post("/api/sessions/{id:str}/prompt", status_code=200)
-async def prompt(request: Asking, desk: Here, id: str, data: PromptIn) -> PromptOut:
+async def prompt(request: Asking, desk: Here, id: FromPath[str], data: PromptIn) -> PromptOut:
     session = await acting.resolve(desk, id)
     return await acting.prompt(desk, session, data, unix=by_unix(request))
 
@@ -142,9 +143,9 @@ async def prompt(request: Asking, desk: Here, id: str, data: PromptIn) -> Prompt
 async def resume(
     request: Asking,
     desk: Here,
-    id: str,
+    id: FromPath[str],
     data: ResumeIn,
-    wait: bool = False,  # noqa: FBT001, FBT002  a query parameter, given by name
+    wait: FromQuery[bool] = False,  # noqa: FBT002  a query parameter, given by name
 ) -> RunOut | Stream:
     session = await acting.resolve(desk, id)
     begun = await acting.resume(desk, session, data, unix=by_unix(request))
@@ -159,66 +160,66 @@ async def resume_all(request: Asking, desk: Here, data: ResumeIn) -> BulkOut:
 
 
 @post("/api/sessions/{id:str}/cancel", status_code=200)
-async def cancel(desk: Here, id: str) -> Done:
+async def cancel(desk: Here, id: FromPath[str]) -> Done:
     return await acting.tell(desk, await acting.resolve(desk, id), i.CancelRun())
 
 
 @post("/api/sessions/{id:str}/reattach", status_code=200)
-async def reattach(desk: Here, id: str) -> Done:
+async def reattach(desk: Here, id: FromPath[str]) -> Done:
     return await acting.tell(desk, await acting.resolve(desk, id), i.Reattach())
 
 
 @post("/api/sessions/{id:str}/dismiss", status_code=200)
-async def dismiss(desk: Here, id: str) -> Done:
+async def dismiss(desk: Here, id: FromPath[str]) -> Done:
     return await acting.tell(desk, await acting.resolve(desk, id), i.DismissStop())
 
 
 @post("/api/sessions/{id:str}/close", status_code=200)
-async def close(desk: Here, id: str, data: CloseIn) -> Done:
+async def close(desk: Here, id: FromPath[str], data: CloseIn) -> Done:
     command = i.CloseSession(cancelled=data.cancelled)
     return await acting.tell(desk, await acting.resolve(desk, id), command)
 
 
 @post("/api/sessions/{id:str}/reopen", status_code=200)
-async def reopen(desk: Here, id: str) -> Done:
+async def reopen(desk: Here, id: FromPath[str]) -> Done:
     return await acting.tell(desk, await acting.resolve(desk, id), i.ReopenSession())
 
 
 @post("/api/sessions/{id:str}/seen", status_code=200)
-async def seen(desk: Here, id: str, data: SeenIn) -> Done:
+async def seen(desk: Here, id: FromPath[str], data: SeenIn) -> Done:
     command = i.MarkSeen(by=data.by)
     return await acting.tell(desk, await acting.resolve(desk, id), command)
 
 
 @get("/api/sessions/{id:str}/decisions")
-async def decisions(desk: Here, id: str) -> dict[str, Any]:
+async def decisions(desk: Here, id: FromPath[str]) -> dict[str, Any]:
     document = await acting.shown(desk, await acting.resolve(desk, id))
     return {"decisions": document.pending}
 
 
 @post("/api/sessions/{id:str}/decisions", status_code=200)
-async def answer(desk: Here, id: str, data: AnswerIn) -> Done:
+async def answer(desk: Here, id: FromPath[str], data: AnswerIn) -> Done:
     return await acting.answer(desk, await acting.resolve(desk, id), data)
 
 
 @get("/api/sessions/{id:str}/status")
-async def standing(desk: Here, id: str) -> ResumeStatus:
+async def standing(desk: Here, id: FromPath[str]) -> ResumeStatus:
     return await acting.standing(desk, await acting.resolve(desk, id))
 
 
 @get("/api/sessions/{id:str}/plan")
 async def plan(
     desk: Here,
-    id: str,
-    message: str | None = None,
-    fresh: bool = False,  # noqa: FBT001, FBT002  a query parameter, given by name
+    id: FromPath[str],
+    message: FromQuery[str | None] = None,
+    fresh: FromQuery[bool] = False,  # noqa: FBT002  a query parameter, given by name
 ) -> PlanOut:
     session = await acting.resolve(desk, id)
     return await acting.plan(desk, session, ResumeIn(message=message, fresh=fresh))
 
 
 @get("/api/sessions/{id:str}/checkpoint")
-async def where_we_were(desk: Here, id: str) -> dict[str, Any]:
+async def where_we_were(desk: Here, id: FromPath[str]) -> dict[str, Any]:
     session = await acting.resolve(desk, id)
     fold = await desk.engine.session(session)
     recorded = await desk.engine.journal.read(session)

@@ -20,7 +20,7 @@ from holdfast.core.value import Value
 
 SKIPPED = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", ".mypy_cache", ".tox"})
 LARGEST = 4 * 1024 * 1024
-NOTHING, TROUBLE = 1, 2
+TROUBLE = 2
 
 
 class Asked(Value):
@@ -39,6 +39,15 @@ def main() -> int:
     except (re.error, RecursionError) as error:
         sys.stdout.write(f"the pattern is no regular expression: {error}\n")
         return TROUBLE
+    try:
+        _search(asked, pattern)
+    except Refused as refused:
+        sys.stdout.write(f"{refused}\n")
+        return TROUBLE
+    return 0
+
+
+def _search(asked: Asked, pattern: re.Pattern[bytes]) -> None:
     count = 0
     with Tree(Path(asked.root)) as tree:
         for name, data in _files(tree, asked):
@@ -49,7 +58,6 @@ def main() -> int:
                     count += 1
             if count > asked.matches:
                 break
-    return 0 if count else NOTHING
 
 
 def _files(tree: Tree, asked: Asked) -> Iterator[tuple[str, bytes]]:

@@ -23,7 +23,7 @@ MATCHES = 200
 COLUMNS = 300
 SECONDS = 30
 OUTPUT = 1_000_000
-_NOTHING, _TROUBLE = 1, 2  # exit codes of ripgrep, and of ours
+_FINE, _RIPGREP_FINE = (0,), (0, 1)  # exit codes; ripgrep says 1 if nothing matched
 
 
 class Search(Arguments):
@@ -36,10 +36,8 @@ async def search(arguments: Search, context: Context) -> ToolResult:
     name = context.tree.name(arguments.path or ".")
     program = await asyncio.to_thread(shutil.which, "rg")
     if program is None or not os.path.isdir("/proc/self/fd"):  # noqa: ASYNC240, PTH112
-        finished = await _walk(arguments, name, context)
-    else:
-        finished = await _ripgrep(program, arguments, name, context)
-    return _answer(finished, name)
+        return _answer(await _walk(arguments, name, context), name, fine=_FINE)
+    return _answer(await _ripgrep(program, arguments, name, context), name, fine=_RIPGREP_FINE)
 
 
 async def _ripgrep(program: str, a: Search, name: str, context: Context) -> Finished:
@@ -79,11 +77,11 @@ async def _start(context: Context, argv: list[str], *, cwd: str, data: bytes | N
     )
 
 
-def _answer(finished: Finished, name: str) -> ToolResult:
+def _answer(finished: Finished, name: str, *, fine: tuple[int, ...]) -> ToolResult:
     if finished.timed_out:
         raise Refused(f"The search took more than {SECONDS} s; name a smaller folder or a glob.")
     lines = [_line(raw, name) for raw in finished.output.split(b"\n") if b"\0" in raw]
-    if finished.exit_code not in {0, _NOTHING} and not lines:
+    if finished.exit_code not in fine and not lines:
         raise Refused(f"The search failed: {text_of(finished.output).strip()[:1000]}")
     if not lines:
         return ToolResult(output="No match.")

@@ -54,7 +54,7 @@ SCRIPTS = {
 class HeldWorld(FileWorld):
     async def effect(self, session, call, attempt):
         await super().effect(session, call, attempt)
-        while (self.folder / "hold").exists():  # noqa: ASYNC110, ASYNC240  another process decides
+        while (self.folder / "hold").exists():  # noqa: ASYNC110  another process decides
             await asyncio.sleep(0.01)
 
 

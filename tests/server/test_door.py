@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import stat
+from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect
@@ -191,7 +192,7 @@ def test_what_is_ours_is_closed_to_others(place):  # spec: I5
 
 def test_only_loopback_is_listened_on(place):  # spec: J1
     ours = f":{place.port:04X}"
-    with open("/proc/net/tcp", encoding="ascii") as table:
+    with Path("/proc/net/tcp").open(encoding="ascii") as table:
         listening = [row.split()[1] for row in table if row.split()[3] == "0A"]
     assert [address for address in listening if address.endswith(ours)] == [f"0100007F{ours}"]
 

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from holdfast.core.ids import SessionId
+from holdfast.core.truth import Workspace
 from holdfast.workspaces.worktree import Created, create, find_repo
 
 S = SessionId("3fa90c11d2e4")
@@ -63,6 +64,10 @@ async def make_tree(repo: Path, *, session: SessionId = S, title: str = "Fix it"
     return await create(found, state=repo.parent / "state", session=session, title=title)
 
 
+def at(workspace: Workspace) -> Path:
+    return Path(workspace.path)
+
+
 def content(folder: Path) -> dict[str, tuple[str, bytes]]:
     """Every file, mode and link of a tree, without what is git's."""
     found = {}
@@ -71,7 +76,7 @@ def content(folder: Path) -> dict[str, tuple[str, bytes]]:
         if name.parts[0] == ".git":
             continue
         if path.is_symlink():
-            found[str(name)] = ("link", os.readlink(path).encode())
+            found[str(name)] = ("link", os.fsencode(path.readlink()))
         elif path.is_file():
             mode = "exec" if path.stat().st_mode & 0o100 else "file"
             found[str(name)] = (mode, path.read_bytes())

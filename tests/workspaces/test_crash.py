@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.workspaces.errors import GitFailed
 from holdfast.workspaces.git import Git, nowhere
 from holdfast.workspaces.snapshots import listed, restore, take
 from holdfast.workspaces.worktree import create, find_repo, in_place
@@ -180,7 +181,7 @@ async def test_git_killed_while_it_writes_the_files_is_made_good(tmp_path, sysca
         by = Git(program=str(killing_git(folder, syscall, n, "read-tree")))
         try:
             await create(found, **args, by=by)
-        except Exception as error:
+        except GitFailed as error:
             assert "failed with code -9" in str(error) or "137" in str(error), error
             deaths += 1
         made = await create(found, **args)
@@ -263,7 +264,7 @@ async def test_a_lock_left_on_our_own_branch_is_named(tmp_path):
     lock = repo / ".git/refs/heads/hold/fix-it-3fa9.lock"
     lock.parent.mkdir()
     lock.write_bytes(b"")
-    with pytest.raises(Exception, match="fix-it-3fa9.lock"):
+    with pytest.raises(GitFailed, match=r"fix-it-3fa9\.lock"):
         await make_tree(repo)
     lock.unlink()
     assert (await make_tree(repo)).workspace.branch == "hold/fix-it-3fa9"

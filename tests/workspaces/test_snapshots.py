@@ -2,6 +2,7 @@
 
 # spec: D8 P10
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -234,8 +235,6 @@ def empty(path: Path) -> None:
 )
 @given(first=FILES, second=FILES)
 def test_any_tree_comes_back_from_any_other(tmp_path_factory, first, second):
-    import asyncio
-
     async def story() -> None:
         repo = make_repo(tmp_path_factory.mktemp("any"))
         workspace = await in_place(repo)

@@ -73,7 +73,7 @@ async def test_an_unusual_name_comes_through_as_it_is(repo, name):
 
 
 async def test_a_name_that_is_no_text_is_still_valid_text_for_the_journal(repo):
-    Path(os.fsdecode(os.fsencode(repo) + b"/caf\xe9")).write_text("x")
+    (repo / os.fsdecode(b"caf\xe9")).write_text("x")
     truth = await read_truth(await in_place(repo))
     assert truth.untracked == ("caf�",)
     assert dirty_files(truth) == ("caf�",)

@@ -2,7 +2,6 @@
 
 # spec: H2 P10
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,7 +23,7 @@ from holdfast.workspaces.place import locate
 from holdfast.workspaces.snapshots import ref_of, take
 from holdfast.workspaces.truth import read_truth
 from holdfast.workspaces.worktree import claim_folder, create, find_repo, in_place, slug
-from tests.workspaces.repos import S, T, commit, content, git, make_repo, make_tree, state
+from tests.workspaces.repos import S, T, at, commit, content, git, make_repo, make_tree, state
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ def test_one_run_per_folder_however_it_is_spelled(tmp_path):
 
 async def test_the_tree_is_head_on_a_branch_of_its_own(repo):
     made = await make_tree(repo, title="Make the tests pass!")
-    path = Path(made.workspace.path)
+    path = at(made.workspace)
     assert path == repo.parent / "state/worktrees" / S
     assert made.workspace.branch == "hold/make-the-tests-pass-3fa9"
     assert made.left_behind == 0
@@ -110,7 +109,7 @@ async def test_gits_own_work_tree_commands_know_it(repo):
     assert f"worktree {made.workspace.path}\n" in listed
     assert "prunable" not in listed
     git(repo, "worktree", "prune", "-v")
-    assert commit(Path(made.workspace.path)) == git(repo, "rev-parse", made.workspace.branch)
+    assert commit(at(made.workspace)) == git(repo, "rev-parse", made.workspace.branch)
     git(repo, "worktree", "remove", made.workspace.path)
 
 
@@ -122,7 +121,7 @@ async def test_the_users_changes_stay_where_they_are_and_are_counted(repo):
     before["branches"] = after["branches"]  # one was added
     assert after == before
     assert made.left_behind == 6
-    assert git(Path(made.workspace.path), "status", "--porcelain") == ""
+    assert git(at(made.workspace), "status", "--porcelain") == ""
 
 
 async def test_with_changes_they_come_along_uncommitted(repo):
@@ -131,7 +130,7 @@ async def test_with_changes_they_come_along_uncommitted(repo):
     made = await create(
         await find_repo(repo), state=repo.parent / "s", session=S, title="x", with_changes=True
     )
-    path = Path(made.workspace.path)
+    path = at(made.workspace)
     after = state(repo)
     before["branches"] = after["branches"]
     assert after == before
@@ -182,7 +181,7 @@ async def test_a_session_id_that_is_a_path_is_refused(repo):
 async def test_called_again_it_gives_the_same_tree_and_leaves_the_work_in_it(repo):
     spoil(repo)
     first = await make_tree(repo)
-    path = Path(first.workspace.path)
+    path = at(first.workspace)
     (path / "a.txt").write_text("the agent's work\n")
     (path / "run.sh").unlink()
     commit(repo, "the user went on")
@@ -197,7 +196,7 @@ async def test_called_again_it_gives_the_same_tree_and_leaves_the_work_in_it(rep
 async def test_a_tree_whose_folder_became_a_link_is_not_believed(repo):
     workspace = (await make_tree(repo)).workspace
     shutil.rmtree(workspace.path)
-    Path(workspace.path).symlink_to(repo)
+    at(workspace).symlink_to(repo)
     with pytest.raises(Misled):
         locate(workspace)
 
@@ -205,7 +204,7 @@ async def test_a_tree_whose_folder_became_a_link_is_not_believed(repo):
 async def test_a_tree_that_leads_to_another_entry_is_not_believed(repo):
     mine = (await make_tree(repo, session=S)).workspace
     other = (await make_tree(repo, session=T)).workspace
-    shutil.copy(Path(other.path) / ".git", Path(mine.path) / ".git")
+    shutil.copy(at(other) / ".git", at(mine) / ".git")
     with pytest.raises(Misled):
         locate(mine)
 
@@ -215,7 +214,7 @@ async def test_a_tree_that_leads_to_another_entry_is_not_believed(repo):
 
 async def test_a_clean_tree_goes_and_its_branch_stays(repo):
     workspace = (await make_tree(repo)).workspace
-    done = commit(Path(workspace.path), "work")
+    done = commit(at(workspace), "work")
     await remove(workspace)
     assert list((repo.parent / "state/worktrees").iterdir()) == []
     assert git(repo, "rev-parse", workspace.branch) == done
@@ -227,7 +226,7 @@ async def test_a_clean_tree_goes_and_its_branch_stays(repo):
 @pytest.mark.parametrize("change", ["edit", "untracked", "staged", "deleted", "nested"])
 async def test_uncommitted_work_is_not_removed(repo, change):
     workspace = (await make_tree(repo)).workspace
-    path = Path(workspace.path)
+    path = at(workspace)
     match change:
         case "edit":
             (path / "a.txt").write_text("work\n")
@@ -252,7 +251,7 @@ async def test_uncommitted_work_is_not_removed(repo, change):
 
 async def test_commits_on_no_branch_are_not_removed(repo):
     workspace = (await make_tree(repo)).workspace
-    path = Path(workspace.path)
+    path = at(workspace)
     git(path, "checkout", "-q", "--detach")
     commit(path, "nowhere else")
     with pytest.raises(WouldLose, match="nowhere else"):
@@ -262,10 +261,10 @@ async def test_commits_on_no_branch_are_not_removed(repo):
 
 async def test_a_branch_whose_commits_are_nowhere_else_is_not_deleted(repo):
     workspace = (await make_tree(repo)).workspace
-    done = commit(Path(workspace.path), "precious")
+    done = commit(at(workspace), "precious")
     with pytest.raises(WouldLose, match="precious"):
         await remove(workspace, delete_branch=True)
-    assert Path(workspace.path).exists()
+    assert at(workspace).exists()
     git(repo, "merge", "-q", done)
     await remove(workspace, delete_branch=True)
     assert "hold/" not in git(repo, "branch")
@@ -273,10 +272,10 @@ async def test_a_branch_whose_commits_are_nowhere_else_is_not_deleted(repo):
 
 async def test_what_cannot_be_looked_at_is_not_removed(repo):
     workspace = (await make_tree(repo)).workspace
-    (Path(workspace.path) / ".git").unlink()
+    (at(workspace) / ".git").unlink()
     with pytest.raises(WouldLose, match="cannot be told"):
         await remove(workspace)
-    assert Path(workspace.path).exists()
+    assert at(workspace).exists()
 
 
 async def test_the_users_own_folder_is_never_removed(repo):
@@ -288,10 +287,10 @@ async def test_the_users_own_folder_is_never_removed(repo):
 async def test_a_link_in_its_place_is_removed_and_not_what_it_leads_to(repo):
     workspace = (await make_tree(repo)).workspace
     shutil.rmtree(workspace.path)
-    Path(workspace.path).symlink_to(repo)
+    at(workspace).symlink_to(repo)
     await remove(workspace, force=True)
     assert (repo / "a.txt").exists()
-    assert not os.path.lexists(workspace.path)
+    assert not at(workspace).is_symlink()
 
 
 # --- rebuilding -----------------------------------------------------------------------------------
@@ -300,7 +299,7 @@ async def test_a_link_in_its_place_is_removed_and_not_what_it_leads_to(repo):
 
 async def test_a_lost_tree_comes_back_with_its_uncommitted_work(repo):
     workspace = (await make_tree(repo)).workspace
-    path = Path(workspace.path)
+    path = at(workspace)
     commit(path, "committed work")
     spoil(path)
     (path / "skip.log").unlink()
@@ -316,7 +315,7 @@ async def test_a_lost_tree_comes_back_with_its_uncommitted_work(repo):
 
 async def test_commits_after_the_snapshot_are_kept_too(repo):
     workspace = (await make_tree(repo)).workspace
-    path = Path(workspace.path)
+    path = at(workspace)
     (path / "loose.txt").write_text("uncommitted\n")
     await take(workspace, S, 1)
     (path / "a.txt").write_text("committed later\n")
@@ -329,7 +328,7 @@ async def test_commits_after_the_snapshot_are_kept_too(repo):
 
 async def test_a_snapshot_that_contradicts_later_commits_is_left_aside(repo):
     workspace = (await make_tree(repo)).workspace
-    path = Path(workspace.path)
+    path = at(workspace)
     (path / "a.txt").write_text("one way\n")
     await take(workspace, S, 1)
     (path / "a.txt").write_text("the other way\n")
@@ -342,7 +341,7 @@ async def test_a_snapshot_that_contradicts_later_commits_is_left_aside(repo):
 
 async def test_a_lost_branch_comes_back_from_the_snapshot(repo):
     workspace = (await make_tree(repo)).workspace
-    path = Path(workspace.path)
+    path = at(workspace)
     done = commit(path, "work")
     await take(workspace, S, 1)
     shutil.rmtree(path)
@@ -355,7 +354,7 @@ async def test_a_lost_branch_comes_back_from_the_snapshot(repo):
 
 async def test_nothing_is_rebuilt_over_files(repo):
     workspace = (await make_tree(repo)).workspace
-    (Path(workspace.path) / ".git").unlink()
+    (at(workspace) / ".git").unlink()
     with pytest.raises(Occupied):
         await rebuild(workspace)
 
@@ -374,10 +373,15 @@ async def test_an_entry_that_is_locked_and_missing_is_ours_to_clear(repo):
     git(repo, "worktree", "lock", workspace.path)
     shutil.rmtree(workspace.path)
     await rebuild(workspace)
-    assert git(Path(workspace.path), "status", "--porcelain") == ""
+    assert git(at(workspace), "status", "--porcelain") == ""
 
 
 # --- locks ----------------------------------------------------------------------------------------
+
+
+def held_open(path: Path) -> subprocess.Popen[bytes]:
+    with path.open("ab") as file:
+        return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file)
 
 
 async def test_a_dead_lock_goes_and_a_living_one_stays(repo):
@@ -386,8 +390,7 @@ async def test_a_dead_lock_goes_and_a_living_one_stays(repo):
     lock.write_bytes(b"")
     made_at = lock.stat().st_mtime
     assert not clear_dead_lock(workspace, now=made_at + 10)
-    with lock.open("ab") as file:
-        holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file)
+    holder = held_open(lock)
     assert not clear_dead_lock(workspace, now=made_at + 10_000)
     holder.communicate()
     assert clear_dead_lock(workspace, now=made_at + 10_000)

@@ -8,7 +8,7 @@ from litestar import Litestar, Request, get, post
 from litestar.di import NamedDependency, Provide
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.params import SkipValidation
+from litestar.params import JSONBody, SkipValidation
 
 from holdfast.server.auth import Doorman
 from holdfast.server.desk import Desk, Failure, Place
@@ -79,7 +79,7 @@ async def login_code(request: Asking, place: Where, doorman: Door) -> LoginCode:
 
 
 @post("/api/down", status_code=202)
-async def down(request: Asking, leave: Leaving, data: DownIn) -> dict[str, bool]:
+async def down(request: Asking, leave: Leaving, data: JSONBody[DownIn]) -> dict[str, bool]:
     if not by_unix(request):
         raise Failure("forbidden", "The daemon is stopped over the Unix socket alone.")
     leave(data.kill)

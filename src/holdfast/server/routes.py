@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from litestar import MediaType, Request, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery, QueryParameter, SkipValidation
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter, SkipValidation
 from litestar.response import Stream
 
 from holdfast.core import inputs as i
@@ -47,7 +47,7 @@ def by_unix(request: Asking) -> bool:
 
 
 @post("/api/sessions", status_code=201)
-async def create(request: Asking, desk: Here, data: NewSession) -> Created:
+async def create(request: Asking, desk: Here, data: JSONBody[NewSession]) -> Created:
     if data.prompt is not None:
         acting.check_prompt(data.prompt)
     if data.environ and not by_unix(request):
@@ -134,7 +134,9 @@ async def events(
 
 
 @post("/api/sessions/{id:str}/prompt", status_code=200)
-async def prompt(request: Asking, desk: Here, id: FromPath[str], data: PromptIn) -> PromptOut:
+async def prompt(
+    request: Asking, desk: Here, id: FromPath[str], data: JSONBody[PromptIn]
+) -> PromptOut:
     session = await acting.resolve(desk, id)
     return await acting.prompt(desk, session, data, unix=by_unix(request))
 
@@ -144,7 +146,7 @@ async def resume(
     request: Asking,
     desk: Here,
     id: FromPath[str],
-    data: ResumeIn,
+    data: JSONBody[ResumeIn],
     wait: FromQuery[bool] = False,  # noqa: FBT002  a query parameter, given by name
 ) -> RunOut | Stream:
     session = await acting.resolve(desk, id)
@@ -155,7 +157,7 @@ async def resume(
 
 
 @post("/api/resume", status_code=200)
-async def resume_all(request: Asking, desk: Here, data: ResumeIn) -> BulkOut:
+async def resume_all(request: Asking, desk: Here, data: JSONBody[ResumeIn]) -> BulkOut:
     return await acting.resume_all(desk, data, unix=by_unix(request))
 
 
@@ -175,7 +177,7 @@ async def dismiss(desk: Here, id: FromPath[str]) -> Done:
 
 
 @post("/api/sessions/{id:str}/close", status_code=200)
-async def close(desk: Here, id: FromPath[str], data: CloseIn) -> Done:
+async def close(desk: Here, id: FromPath[str], data: JSONBody[CloseIn]) -> Done:
     command = i.CloseSession(cancelled=data.cancelled)
     return await acting.tell(desk, await acting.resolve(desk, id), command)
 
@@ -186,7 +188,7 @@ async def reopen(desk: Here, id: FromPath[str]) -> Done:
 
 
 @post("/api/sessions/{id:str}/seen", status_code=200)
-async def seen(desk: Here, id: FromPath[str], data: SeenIn) -> Done:
+async def seen(desk: Here, id: FromPath[str], data: JSONBody[SeenIn]) -> Done:
     command = i.MarkSeen(by=data.by)
     return await acting.tell(desk, await acting.resolve(desk, id), command)
 
@@ -198,7 +200,7 @@ async def decisions(desk: Here, id: FromPath[str]) -> dict[str, Any]:
 
 
 @post("/api/sessions/{id:str}/decisions", status_code=200)
-async def answer(desk: Here, id: FromPath[str], data: AnswerIn) -> Done:
+async def answer(desk: Here, id: FromPath[str], data: JSONBody[AnswerIn]) -> Done:
     return await acting.answer(desk, await acting.resolve(desk, id), data)
 
 

@@ -185,7 +185,7 @@ def _memory_ref(workspace: Workspace, branch: str) -> str:
 async def _recalled(git: Shadow, workspace: Workspace, branch: str, before: str) -> _Memory:
     ref = _memory_ref(workspace, branch)
     work = await git.commit_at(f"{ref}^1") if ref else ""
-    commit = await git.commit_at(f"{ref}^2") if work else ""
+    commit = (await git.commit_at(f"{ref}^2") if work else "") or work  # git drops a second one
     if not commit or not await _contains(git, before, commit):
         return _Memory()  # the branch was set back since: it does not have it any more
     return _Memory(work=work, commit=commit)

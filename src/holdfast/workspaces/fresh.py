@@ -1,5 +1,6 @@
 """A small repository made from nothing, for `hold demo`."""
 
+import asyncio
 from pathlib import Path
 
 from holdfast.workspaces.git import PLAIN, Git
@@ -11,11 +12,15 @@ NOBODY = {
 }
 
 
-async def make_repository(path: Path, files: dict[str, str], *, by: Git = PLAIN) -> None:
-    """One commit on `main` with these files."""
+def _fill(path: Path, files: dict[str, str]) -> None:
     path.mkdir(parents=True)
     for name, text in files.items():
         (path / name).write_text(text)
+
+
+async def make_repository(path: Path, files: dict[str, str], *, by: Git = PLAIN) -> None:
+    """One commit on `main` with these files."""
+    await asyncio.to_thread(_fill, path, files)
     await by.run("init", "--quiet", "--initial-branch=main", cwd=path)
     await by.run("add", "--all", cwd=path)
     await by.run("commit", "--quiet", "--message=A small project", cwd=path, env=NOBODY)

@@ -1,0 +1,175 @@
+"""The daemon is killed in each phase; resumed, the session carries on and repeats nothing."""
+
+# spec: C1, D1, D6, D7, A4, A7, G2, I2, P1, P4, P9
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from holdfast.client import Client
+from holdfast.views.document import SessionOut
+from holdfast.wire import Created, EventsOut, NewSession, RunOut
+from tests.agents.builtin.house import call, repository
+
+SLOWLY = {"text": "one two three four five six seven eight nine ten " * 5, "chunk_ms": 40}
+WRITE = call("write", path="a.txt", content="A\n")
+NAP = call("shell", command="echo ran >> ledger; sleep 4")
+AFTER = {"text": "On with it.", "tool_calls": [call("write", path="b.txt", content="B\n")]}
+END = {"text": "Done."}
+
+
+class Machine:
+    """A state folder and whatever daemon it has."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.chmod(0o700)
+        self.folder, self.home = folder, folder / "home"
+        self.client = Client(self.home)
+        repository(folder / "repo")
+
+    def hold(self, *args: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "HOLDFAST_HOME": str(self.home)}
+        command = [sys.executable, "-m", "holdfast", *args]
+        done = subprocess.run(
+            command,
+            env=env,
+            cwd=self.folder / "repo",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert not ok or done.returncode == 0, (args, done.stdout, done.stderr)
+        return done
+
+    def begin(self, *rows: dict, mode: str = "full") -> str:
+        script = self.folder / "script.jsonl"
+        script.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        self.hold("up", "--no-open", "--port", "0")
+        wanted = NewSession(
+            folder=str(self.folder / "repo"), prompt="go", model=f"scripted:{script}", mode=mode
+        )
+        return self.client.post("/api/sessions", wanted, Created).id
+
+    def kill(self) -> None:
+        pid = json.loads((self.home / "daemon.json").read_text())["pid"]
+        os.kill(pid, signal.SIGKILL)
+        self.until(lambda: not self.client.answers())
+
+    def session(self, id: str) -> SessionOut:
+        return self.client.get(f"/api/sessions/{id}", SessionOut)
+
+    def events(self, id: str):
+        return self.client.get(f"/api/sessions/{id}/events?after=0", EventsOut).events
+
+    def until(self, true, seconds: float = 20):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            found = true()
+            if found:
+                return found
+            time.sleep(0.01)
+        raise AssertionError("it never came to that")
+
+
+@pytest.fixture
+def machine(tmp_path):
+    made = Machine(tmp_path)
+    yield made
+    made.hold("down", ok=False)
+
+
+def streaming(machine: Machine, id: str) -> bool:
+    """Text that is being streamed has no place in history yet; the checkpoint has it."""
+    where = machine.client.get(f"/api/sessions/{id}/checkpoint", dict)
+    return bool((where.get("checkpoint") or where).get("accumulated"))
+
+
+def napping(machine: Machine, id: str) -> bool:
+    return (Path(machine.session(id).workspace.path) / "ledger").exists()
+
+
+def asked(machine: Machine, id: str) -> bool:
+    return bool(machine.session(id).pending)
+
+
+PHASES = {
+    "streaming_llm": (
+        ({**SLOWLY, "tool_calls": AFTER["tool_calls"]}, END),  # asked for again: it never ended
+        "full",
+        streaming,
+        "cut off while you were generating a response",
+    ),
+    "executing_tools": (
+        ({"text": "Two things.", "tool_calls": [WRITE, NAP]}, AFTER, END),
+        "full",
+        napping,
+        "cut off while executing tool calls",
+    ),
+    "asking": (
+        ({"text": "May I?", "tool_calls": [WRITE]}, AFTER, END),
+        "ask",
+        asked,
+        "cut off while executing tool calls",
+    ),
+}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_killed_in_each_phase_it_carries_on_and_repeats_nothing(machine, phase):
+    script, mode, reached, words = PHASES[phase]
+    id = machine.begin(*script, mode=mode)
+    machine.until(lambda: reached(machine, id))
+    before = machine.events(id)
+
+    machine.kill()
+    machine.hold("up", "--no-open", "--port", "0")
+    stopped = machine.session(id)
+
+    assert "interrupted" == stopped.stop.reason
+    assert list(before) == list(machine.events(id))[: len(before)]
+    assert len(machine.session(id).pending) == (1 if phase == "asking" else 0)
+
+    told = machine.hold("resume", id, "--plan").stdout
+    assert words in told
+    if phase == "asking":
+        machine.hold("decide", id, "yes")
+    machine.client.post(f"/api/sessions/{id}/resume", {}, RunOut)
+    if mode == "ask":
+        machine.until(lambda: asked(machine, id))
+        machine.hold("decide", id, "yes")
+    over = machine.until(lambda: (s := machine.session(id)).run is None and s)
+
+    assert "completed" == over.last_stop.reason
+    after = machine.events(id)
+    begun = Counter(
+        (e.data["call"], e.data.get("attempt", 1)) for e in after if e.type == "call_intended"
+    )
+    assert set() == {key for key, times in begun.items() if times > 1}
+    assert [e.seq for e in after] == list(range(1, len(after) + 1))
+    assert "B\n" == (Path(over.workspace.path) / "b.txt").read_text()
+    if phase == "executing_tools":
+        assert "ran\n" == (Path(over.workspace.path) / "ledger").read_text()
+
+
+def test_two_resumes_at_once_start_one_run(machine):
+    id = machine.begin(SLOWLY, SLOWLY, END)
+    machine.until(lambda: streaming(machine, id))
+    machine.kill()
+    machine.hold("up", "--no-open", "--port", "0")
+
+    with ThreadPoolExecutor(2) as pool:
+        resume = lambda _: machine.client.post(f"/api/sessions/{id}/resume", {}, RunOut)  # noqa: E731
+        answers = list(pool.map(resume, range(2)))
+
+    assert 1 == len({a.run for a in answers})
+    assert 1 == sum(a.already_running for a in answers)
+    assert 2 == machine.session(id).run

@@ -15,8 +15,10 @@ from holdfast.agents.builtin.agents import BuiltinAgents
 from holdfast.agents.builtin.model import Model
 from holdfast.agents.builtin.models import Models
 from holdfast.agents.builtin.toolbox import Workbench
+from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
 from holdfast.config import Config
 from holdfast.core import inputs as i
+from holdfast.core.budget import Limits
 from holdfast.core.ids import SessionId
 from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
@@ -34,7 +36,7 @@ from holdfast.server.desk import Opened, Unfit
 from holdfast.wire import NewSession
 from holdfast.workspaces import worktree
 from holdfast.workspaces.adapter import GitWorkspaces
-from holdfast.workspaces.errors import WorkspaceError
+from holdfast.workspaces.errors import NotARepository, WorkspaceError
 from holdfast.workspaces.fresh import make_repository
 from holdfast.workspaces.session_git import SessionGit
 
@@ -43,11 +45,11 @@ AGENTS = ("builtin",)
 LAST_DEBTS = 5.0  # seconds: what is still owed then is paid by whoever comes next
 MODES = ("read-only", "ask", "edits", "full")
 
-__all__ = ["System", "make_repository"]
+__all__ = ["Context", "System", "Tool", "ToolResult", "make_repository"]
 
 
 class System:
-    def __init__(self, home: Path, config: Config) -> None:
+    def __init__(self, home: Path, config: Config, *, tools: tuple[Tool, ...] = ()) -> None:
         self._home, self._config = home, config
         self.store = str(config.get("store") or home / "journal.db")
         self._journal = _journal(home, config)
@@ -61,6 +63,7 @@ class System:
             home=Path.home(),
             network=bool(config.get("sandbox.network")),
             folders=config.get("sandbox.tools"),
+            tools=tools,
         )
         self._agents = BuiltinAgents(
             journal=self._journal,
@@ -136,6 +139,22 @@ class System:
         await self.engine.submit(id, opened)
         self.lend(id, wanted.environ)
         return Opened(id=id, notes=notes)
+
+    async def open_here(
+        self, id: SessionId, folder: Path, model: str, *, mode: str, limits: Limits
+    ) -> None:
+        """A session that works in place, for the library."""
+        problem = self._models.problem(model)
+        if problem:
+            raise Unfit(problem)
+        try:
+            place = await worktree.in_place(folder)
+        except NotARepository:
+            place = await worktree.in_place(folder, git=False)
+        opened = i.OpenSession(
+            agent="builtin", via="builtin", model=model, mode=mode, workspace=place, limits=limits
+        )
+        await self.engine.submit(id, opened)
 
     async def _workspace(
         self, wanted: NewSession, id: SessionId, title: str

@@ -187,9 +187,16 @@ class Client:
 
 
 def _encoded(body: Any) -> bytes:
+    """Too large is said here: the daemon would hang up before it has read all of it."""
     import msgspec  # noqa: PLC0415  as above
 
-    return msgspec.json.encode(body)
+    from holdfast.wire import FRAME_BYTES  # noqa: PLC0415  as above
+
+    sent = msgspec.json.encode(body)
+    if len(sent) > FRAME_BYTES:
+        message = f"That is {len(sent):,} bytes; {FRAME_BYTES:,} is the most."
+        raise ApiError(413, {"code": "too_large", "message": message})
+    return sent
 
 
 def _error(answer: bytes) -> Mapping[str, Any]:

@@ -156,7 +156,7 @@ async def test_work_that_goes_on_is_brought_over_again_and_again(repo, squash):
             (repo / "theirs.txt").write_text("meanwhile\n")
             commit(repo, "meanwhile")
         assert (await apply(workspace, squash=squash)).moved
-        assert not (await apply(workspace, squash=squash)).moved
+        assert not (await apply(workspace, squash=squash)).moved, n
         assert (repo / "new.txt").read_text() == f"state {n}\n"
         assert git(repo, "status", "--porcelain") == ""
     assert (repo / "theirs.txt").exists()
@@ -285,6 +285,7 @@ class Unplugged(BaseException):
     pass
 
 
+@pytest.mark.slow
 async def test_unplugged_at_any_git_command_it_is_finished_or_undone_by_applying_again(tmp_path):
     for n in range(1, 200):
         folder = tmp_path / str(n)

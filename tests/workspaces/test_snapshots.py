@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.workspaces.errors import NoSnapshot, WouldLose
 from holdfast.workspaces.snapshots import listed, prune, restore, take
+from holdfast.workspaces.truth import read_truth
 from holdfast.workspaces.worktree import in_place
 from tests.workspaces.repos import S, commit, content, git, make_repo, make_tree, state
 
@@ -81,6 +82,21 @@ async def test_nothing_changed_nothing_taken(repo):
     (repo / "a.txt").write_text("more\n")
     assert (await take(workspace, S, 2)).changed
     assert [s.number for s in await listed(workspace, S)] == [1, 2]
+
+
+async def test_an_edit_in_the_same_moment_as_the_index_is_seen(repo):
+    """Same size, same time: git's own trick is that the index is not older than the file."""
+    workspace = await in_place(repo)
+    moment = (repo / ".git/index").stat().st_mtime_ns
+    os.utime(repo / "a.txt", ns=(moment, moment))
+    git(repo, "update-index", "--refresh")
+    os.utime(repo / ".git/index", ns=(moment, moment))
+    before = await take(workspace, S, 1)
+    (repo / "a.txt").write_text("ONE\ntwo\nthree\n")
+    os.utime(repo / "a.txt", ns=(moment, moment))
+    taken = await take(workspace, S, 2)
+    assert taken.changed and taken.tree != before.tree
+    assert (await read_truth(workspace)).dirty == (" M a.txt",)
 
 
 async def test_a_commit_alone_is_kept_too(repo):

@@ -34,7 +34,7 @@ class Trap:
         self.repo = make_repo(folder)
         self.marker = folder.resolve() / "marker"
         self.evil = folder.resolve() / "evil.sh"
-        self.evil.write_text(f"#!/bin/sh\necho $0 $* >> {self.marker}\nexec cat\n")
+        self.evil.write_text(f"#!/bin/sh\necho $0 $* >> {self.marker}\nexec timeout 1 cat\n")
         self.evil.chmod(0o755)
 
     def config(self, key: str, value: str | None = None) -> None:

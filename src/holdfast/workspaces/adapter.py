@@ -112,10 +112,9 @@ class GitWorkspaces:
 
     async def _take(self, number: int, session: Session) -> None:
         async with self._lock(session.id):
+            where, round = session.workspace, session.round
+            taken = await take(where, session.id, number, round=round, by=self._by)
             self._last[session.id] = self._clock.now()
-            taken = await take(
-                session.workspace, session.id, number, round=session.round, by=self._by
-            )
         if taken.changed:
             await self._tell(session.id, taken)
 

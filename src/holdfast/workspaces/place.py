@@ -106,6 +106,12 @@ def read_small(path: Path) -> str:
 
 def read_plain(path: Path, limit: int = LARGE) -> bytes | None:
     """A regular file's content; None if it is none, is not there, or is larger than `limit`."""
+    found = read_dated(path, limit)
+    return found[0] if found else None
+
+
+def read_dated(path: Path, limit: int = LARGE) -> tuple[bytes, int] | None:
+    """The same with the time of that very content, in nanoseconds."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -114,7 +120,7 @@ def read_plain(path: Path, limit: int = LARGE) -> bytes | None:
         seen = os.fstat(file)
         if not stat.S_ISREG(seen.st_mode) or seen.st_size > limit:
             return None
-        return opened.read(limit)
+        return opened.read(limit), seen.st_mtime_ns
 
 
 def _opened(tree: Path) -> Place:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from holdfast.workspaces.errors import NotARepository
 from holdfast.workspaces.git import CAP, PLAIN, Git, Output
-from holdfast.workspaces.place import Place, head_of, read_plain
+from holdfast.workspaces.place import Place, head_of, read_dated, read_plain
 
 # How files are read and named: without these every file of some repositories would look changed.
 REPOSITORY = frozenset(
@@ -146,9 +146,13 @@ def _furnish(folder: Path, place: Place, *, scratch: bool) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    raw = read_plain(source)
-    if raw is not None:
+    """With its time: git takes a file that is as young as the index for possibly changed. A copy
+    that looked younger would hide an edit made in the same moment."""
+    found = read_dated(source)
+    if found is not None:
+        raw, time = found
         target.write_bytes(raw)
+        os.utime(target, ns=(time, time))
 
 
 # --- settings -------------------------------------------------------------------------------------

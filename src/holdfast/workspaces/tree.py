@@ -72,18 +72,22 @@ async def fill(shadow: Shadow, files: str, *, index: str) -> None:
     await asyncio.to_thread(_install, shadow)
 
 
-def put(path: Path, content: bytes) -> None:
+def put(path: Path, content: bytes, *, times: tuple[int, int] | None = None) -> None:
     """All of it or nothing, also over a power cut."""
     beside = path.with_name(f"{path.name}.holdfast")
     with beside.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+    if times:
+        os.utime(beside, ns=times)
     beside.replace(path)
 
 
 def _install(shadow: Shadow) -> None:
-    put(shadow.place.git_dir / "index", shadow.index.read_bytes())
+    seen = shadow.index.stat()
+    times = seen.st_atime_ns, seen.st_mtime_ns  # see shadow.py: an index must not look younger
+    put(shadow.place.git_dir / "index", shadow.index.read_bytes(), times=times)
 
 
 class _Names(Value):

@@ -51,7 +51,7 @@ async def _look(workspace: Workspace, by: Git) -> Truth:
     lines, untracked = parse_status(status.names)
     return Truth(
         head=head,
-        branch=branch,
+        branch=branch.encode("utf-8", "replace").decode(),
         dirty=tuple(lines),
         changed=tuple(as_text(name) for name in changed.names),
         untracked=tuple(untracked),

@@ -2,7 +2,11 @@
 
 # spec: D7, D10, C6
 
+import asyncio
+import contextlib
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -156,3 +160,39 @@ async def test_what_the_cut_off_write_had_prepared_is_removed(tmp_path):
     await ask(tmp_path, call("write", path="x", content="whole"))
 
     assert list(tmp_path.iterdir()) == []
+
+
+PATCHER = """
+import sys
+from pathlib import Path
+from holdfast.agents.builtin.files import Tree
+from holdfast.agents.builtin.files_write import Change, apply
+tree = Tree(Path(sys.argv[1]))
+print("ready", flush=True)
+for round in range(10**9):
+    content = (b"%d\\n" % round) * 20_000
+    apply(tree, [Change(path=f"d{n}/f", content=content) for n in range(4)])
+"""
+
+
+@pytest.mark.parametrize("wait", [0.02, 0.05, 0.08, 0.11, 0.14, 0.17])
+def test_a_killed_patchset_leaves_whole_files_and_says_which(tmp_path, wait):
+    """kill -9 at some moment: no file is half of anything, and at most two states are mixed."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PATCHER, str(tmp_path)], stdout=subprocess.PIPE
+    ) as patcher:
+        patcher.stdout.readline()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            patcher.wait(wait)
+        patcher.kill()
+    contents = [path.read_text() for path in sorted(tmp_path.glob("d*/f"))]
+    rounds = {text.split("\n", 1)[0] for text in contents}
+    assert all(text == f"{number}\n" * 20_000 for text in contents for number in [text.split()[0]])
+    assert len(rounds) <= 2
+
+    last = max(map(int, rounds), default=0)
+    files = [{"path": f"d{n}/f", "content": f"{last}\n" * 20_000} for n in range(4)]
+    said = asyncio.run(ask(tmp_path, call("apply_patchset", files=files)))
+    expected = {0: NOT_DONE, 4: DONE}.get(contents.count(f"{last}\n" * 20_000), UNKNOWN)
+    assert expected is said
+    assert list(tmp_path.glob("d*/.holdfast*")) == []

@@ -277,6 +277,14 @@ async def test_tool_folders_are_seen_and_not_written(place):
     assert "hello" in done.output and not (tools / "made").exists()
 
 
+async def test_home_and_tmp_are_there_empty_and_writable(place, monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/nowhere")
+    done = await run(place, "ls -A $HOME/.ssh /tmp; echo x > $HOME/x && mktemp -q && echo $HOME")
+
+    assert done.output.endswith(str(place.home)) and not (place.home / "x").exists()
+    assert "id" not in done.output.split()
+
+
 # --- how it ends ----------------------------------------------------------------------------------
 
 

@@ -36,7 +36,9 @@ class Refused(Exception):
 
 
 class Tree:
-    """An open work tree. Close it, or use it in a `with`."""
+    """An open work tree. Close it, or use it in a `with`; forgotten, it closes itself."""
+
+    _handle = -1
 
     def __init__(self, root: Path, *, whole_paths: bool | None = None) -> None:
         """`whole_paths` False: component by component even where openat2 works."""
@@ -49,6 +51,9 @@ class Tree:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
         self.close()
 
     def close(self) -> None:

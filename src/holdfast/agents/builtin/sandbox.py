@@ -22,7 +22,7 @@ from pathlib import Path
 from holdfast.agents.builtin.shell_runtime import Runtime
 from holdfast.core.value import Value
 
-ENVIRONMENT = {
+_UNATTENDED = {
     "PAGER": "cat",
     "GIT_PAGER": "cat",
     "GIT_EDITOR": "true",
@@ -143,7 +143,8 @@ def wrapped(sandbox: Sandbox, argv: Sequence[str]) -> list[str]:
         line += _each("--ro-bind-try", _NETWORK)
     else:
         line.append("--unshare-net")
-    line += ["--tmpfs", sandbox.home]
+    if sandbox.home != "/":  # the root is an empty one already
+        line += ["--tmpfs", sandbox.home]
     line += _each("--ro-bind-try", sandbox.tools)
     if sandbox.common:
         common, own = Path(sandbox.common), Path(sandbox.own)
@@ -158,6 +159,12 @@ def wrapped(sandbox: Sandbox, argv: Sequence[str]) -> list[str]:
     for folder in sandbox.hidden:
         line += ["--tmpfs", folder]
     return [*line, "--chdir", tree, "--", *argv]
+
+
+def environment(sandbox: Sandbox | None) -> dict[str, str]:
+    """For a command: nothing waits for a person, and inside, folders that are there."""
+    inside = {"HOME": sandbox.home, "TMPDIR": "/tmp"} if sandbox else {}  # noqa: S108
+    return {**_UNATTENDED, **inside}
 
 
 async def available(runtime: Runtime, *, program: str = "bwrap") -> str | None:

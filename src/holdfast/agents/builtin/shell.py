@@ -2,13 +2,12 @@
 
 import os
 import signal
-from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta
 
 from holdfast.agents.builtin.files import text_of
-from holdfast.agents.builtin.sandbox import ENVIRONMENT, wrapped
+from holdfast.agents.builtin.sandbox import environment, wrapped
 from holdfast.agents.builtin.shell_runtime import Finished
 from holdfast.agents.builtin.tools_kind import Arguments, Context, Tool, ToolResult
 from holdfast.core.session import EffectClass
@@ -32,16 +31,11 @@ async def shell(arguments: Shell, context: Context) -> ToolResult:
     finished = await context.runtime.run(
         argv if context.sandbox is None else wrapped(context.sandbox, argv),
         cwd=str(context.tree.root),
-        env=environment(context.env),
+        env={**environment(context.sandbox), **context.env},
         timeout=arguments.timeout,
         output_limit=OUTPUT,
     )
     return described(finished, arguments.timeout)
-
-
-def environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Nothing waits for a person: no pager, no editor, no password prompt."""
-    return {**ENVIRONMENT, **extra}
 
 
 def described(finished: Finished, seconds: float) -> ToolResult:

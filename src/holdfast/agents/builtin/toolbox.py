@@ -10,7 +10,7 @@ from holdfast.agents.builtin.sandbox import NoSandbox, Sandbox, available, sandb
 from holdfast.agents.builtin.shell_runtime import Runtime
 from holdfast.agents.builtin.tools import registry
 from holdfast.agents.builtin.tools_box import Box
-from holdfast.agents.builtin.tools_kind import Context, Git
+from holdfast.agents.builtin.tools_kind import Context, Git, Tool
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
 from holdfast.core.truth import Workspace
@@ -29,11 +29,13 @@ class Workbench:
         home: Path,
         network: bool = False,
         folders: Iterable[str] = (),
+        tools: Iterable[Tool] = (),
     ) -> None:
         self._runtime, self._git = runtime, git
         self._state, self._home = state, home
         self._network, self._folders = network, tuple(folders)
         self._tools = {name: t for name, t in registry().items() if name not in NOT_YET}
+        self._tools |= {own.name: own for own in tools}
         self.no_sandbox: str | None = "it was not tried yet"
 
     async def prepare(self) -> None:

@@ -7,6 +7,7 @@ import asyncio
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -67,13 +68,23 @@ async def _walk(a: Search, name: str, context: Context) -> Finished:
         matches=MATCHES,
         columns=COLUMNS,
     )
-    argv = [sys.executable, "-I", "-m", files_grep.__name__]
-    return await _start(context, argv, cwd="/", data=msgspec.json.encode(asked))
+    argv = [sys.executable, "-P", "-s", "-m", files_grep.__name__]
+    found = os.pathsep.join(path for path in sys.path if path.startswith("/"))  # as we were
+    data = msgspec.json.encode(asked)
+    return await _start(context, argv, cwd="/", data=data, env={"PYTHONPATH": found})
 
 
-async def _start(context: Context, argv: list[str], *, cwd: str, data: bytes | None) -> Finished:
+async def _start(
+    context: Context,
+    argv: list[str],
+    *,
+    cwd: str,
+    data: bytes | None,
+    env: Mapping[str, str] | None = None,
+) -> Finished:
+    variables = {**context.env, **(env or {})}
     return await context.runtime.run(
-        argv, cwd=cwd, env=context.env, timeout=SECONDS, input=data, output_limit=OUTPUT
+        argv, cwd=cwd, env=variables, timeout=SECONDS, input=data, output_limit=OUTPUT
     )
 
 

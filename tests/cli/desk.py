@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 HOLD = Path(sys.executable).parent / "hold"
 GIT = {"GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "a@b", "GIT_CONFIG_GLOBAL": "/dev/null"}
 GIT |= {"GIT_COMMITTER_NAME": "n", "GIT_COMMITTER_EMAIL": "a@b"}
 
 QUICK = ({"text": "All is well."},)
-SLOW = ({"text": "word " * 400, "chunk_ms": 100}, {"text": "Done."})
+SLOW = ({"text": "begun\n" + "word " * 400, "chunk_ms": 100}, {"text": "Done."})
 ASKING = (
     {
         "text": "Tell me.",

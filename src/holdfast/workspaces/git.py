@@ -108,7 +108,7 @@ class Git(Value):
             async with asyncio.timeout(self.seconds):
                 output = await _talk(process, stdin, cap)
         except BaseException as error:
-            process.kill()  # and whatever of its group outlives it
+            _kill(process)  # and whatever of its group outlives it
             await process.wait()
             if isinstance(error, TimeoutError):
                 message = f"git {command} did not answer within {self.seconds:g} seconds."

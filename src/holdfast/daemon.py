@@ -110,18 +110,29 @@ def _nobody_answers(home: Path) -> None:
 
 def _identity() -> dict[str, Any]:
     """One life of one process, for people who look. A bare pid is none: pids are reused."""
-    pid = os.getpid()
-    boot = start = ""
+    pid, boot = os.getpid(), ""
     with contextlib.suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        start = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    return {"boot": boot, "pid": pid, "start": start, "nonce": secrets.token_hex(8)}
+    return {"boot": boot, "pid": pid, "start": _started(pid), "nonce": secrets.token_hex(8)}
+
+
+def _started(pid: int) -> str:
+    """When that process began; empty: it is no more, or nobody can tell here."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return "" if fields[0] in "ZX" else fields[19]
+    return ""
 
 
 def _who(home: Path) -> str:
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        return f"pid {json.loads((home / LOCK).read_text())['pid']}"
-    return "pid unknown"
+    return f"pid {_holder(home).get('pid', 'unknown')}"
+
+
+def _holder(home: Path) -> dict[str, Any]:
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads((home / LOCK).read_text())
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 # --- the process ----------------------------------------------------------------------------------
@@ -282,9 +293,12 @@ def _await_ready(home: Path, child: "subprocess.Popen[bytes]", log: Path, before
 
 
 def await_gone(home: Path) -> bool:
+    """The lock is free, and the process that held it is no more."""
+    holder = _holder(home)
+    pid, start = holder.get("pid", 0), holder.get("start", "")
     deadline = time.monotonic() + STOP
     while time.monotonic() < deadline:
-        if not is_locked(home):
+        if not is_locked(home) and not (start and _started(pid) == start):
             return True
         time.sleep(POLL)
     return False

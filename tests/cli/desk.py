@@ -99,8 +99,8 @@ class User:
         return self.json("show", id)
 
     def at_work(self, id):
-        """Once some of its text is there."""
-        return until(lambda: "text_saved" in self.hold("logs", id, "--json").stdout, "some text")
+        """Once it is streaming: text is in the journal's log only when it is safe."""
+        return until(lambda: "round_started" in self.hold("logs", id, "--json").stdout, "a round")
 
     def stopped(self, id):
         return until(lambda: (s := self.session(id))["run"] is None and s, "the end of the run")

@@ -102,10 +102,10 @@ def test_with_json_an_error_is_json_too(regular):  # spec: I2
 
 def test_an_unknown_setting_is_named_with_its_line(user):  # spec: I5 M1
     user.home.mkdir(mode=0o700)
-    (user.home / "config.toml").write_text('# ours\nmodle = "x"\n')
+    (user.home / "config.toml").write_text('# ours\nmodell = "x"\n')
     done = user.hold("ls")
     assert done.returncode == 2
-    assert "config.toml, line 2: 'modle' is not a setting. Did you mean 'model'?" in done.stderr
+    assert "config.toml, line 2: 'modell' is not a setting. Did you mean 'model'?" in done.stderr
 
 
 def test_text_cannot_speak_to_the_terminal(regular):  # spec: M1

@@ -6,12 +6,14 @@ import asyncio
 import os
 import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from holdfast.workspaces.errors import GitFailed
 from holdfast.workspaces.git import Git, nowhere
+from holdfast.workspaces.shadow import sweep
 from holdfast.workspaces.snapshots import listed, restore, take
 from holdfast.workspaces.worktree import create, find_repo, in_place
 from tests.workspaces.repos import S, commit, content, git, make_repo, make_tree
@@ -248,6 +250,21 @@ def test_a_restore_killed_at_any_command_is_finished_by_the_next(tmp_path):
         if not ended:
             assert n > 10
             return
+
+
+def test_what_a_killed_process_leaves_is_swept_when_it_is_old(tmp_path):
+    repo = make_repo(tmp_path)
+
+    async def story(boundary):
+        await find_repo(repo, by=Git(boundary=boundary))
+
+    assert in_a_child(story, killed_at(3))
+    (left,) = Path(tempfile.gettempdir()).iterdir()
+    made_at = left.stat().st_mtime
+    assert sweep(now=made_at + 3600) == 0
+    assert sweep(now=made_at + 100_000) == 1
+    assert (repo / ".git/objects").is_dir() and (repo / ".git/refs").is_dir()
+    assert not left.exists()
 
 
 async def test_a_stale_lock_of_the_users_index_does_not_stop_a_snapshot(tmp_path):

@@ -199,6 +199,8 @@ class Engine:
             for id, head in self._unsafe.items():
                 self.feed.publish(id, head)
             self._unsafe.clear()
+        else:
+            self.feed.stir(session.id, session.seq)
 
     # --- memory and ownership -------------------------------------------------------------------
 

@@ -12,10 +12,20 @@ from holdfast.core.ids import Seq, SessionId
 class Feed:
     def __init__(self) -> None:
         self._heads: dict[SessionId, Seq] = {}
+        self._written: dict[SessionId, Seq] = {}  # beyond the head: live text, without a place yet
         self._changed: dict[SessionId, asyncio.Event] = {}
 
     def publish(self, session: SessionId, head: Seq) -> None:
         self._heads[session] = head
+        self._written.pop(session, None)
+        self._wake(session)
+
+    def stir(self, session: SessionId, written: Seq) -> None:
+        """Something was written that a power cut could still take: to be shown as it comes."""
+        self._written[session] = written
+        self._wake(session)
+
+    def _wake(self, session: SessionId) -> None:
         waiting = self._changed.pop(session, None)
         if waiting is not None:
             waiting.set()
@@ -29,3 +39,8 @@ class Feed:
         while (head := self.head(session)) <= after:
             await self._changed.setdefault(session, asyncio.Event()).wait()
         return head
+
+    async def stirred(self, session: SessionId, after: Seq) -> None:
+        """Returns as soon as anything beyond `after` was written, for good or not yet."""
+        while max(self.head(session), self._written.get(session, Seq(0))) <= after:
+            await self._changed.setdefault(session, asyncio.Event()).wait()

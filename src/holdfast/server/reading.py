@@ -30,19 +30,19 @@ class Piece(msgspec.Struct):
 
 async def read_on(engine: Engine, id: SessionId, after: Seq) -> Piece:
     found = await engine.journal.read(id, after=after, limit=PAGE)
-    solid = _solid(found)
+    solid = _solid(found, engine.feed.head(id))
     if not solid and len(found) == PAGE:
         found = await engine.journal.read(id, after=after)  # a very long text: look for its end
-        solid = _solid(found)
+        solid = _solid(found, engine.feed.head(id))
     if not found:
         return Piece(events=[], deltas=[], head=after, read=after)
     return _piece(found, solid, fresh=len(found), read=found[-1].seq)
 
 
-def _solid(found: list[Recorded]) -> int:
+def _solid(found: list[Recorded], safe: Seq) -> int:
     """How many of these a power cut cannot take."""
     count = len(found)
-    while count and isinstance(found[count - 1].event, STREAMED):
+    while count and found[count - 1].seq > safe and isinstance(found[count - 1].event, STREAMED):
         count -= 1
     return count
 
@@ -68,13 +68,13 @@ async def follow(engine: Engine, id: SessionId, after: Seq) -> AsyncIterator[Pie
         if found:
             waiting += found
             after = found[-1].seq
-            solid = _solid(waiting)
+            solid = _solid(waiting, engine.feed.head(id))
             yield _piece(waiting, solid, fresh=len(found), read=after)
             waiting = waiting[solid:]
             continue
         try:
             async with asyncio.timeout(BREATH):
-                await engine.feed.wait(id, after)
+                await engine.feed.stirred(id, after)
         except TimeoutError:
             yield None
 

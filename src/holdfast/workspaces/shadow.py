@@ -12,6 +12,7 @@ Rule 3: only values whose keys are in `REPOSITORY` or `PERSON` are copied, and q
 """
 
 import asyncio
+import contextlib
 import os
 import shutil
 import tempfile
@@ -47,6 +48,8 @@ PERSON = frozenset({"core.autocrlf", "core.eol", "core.excludesfile", "user.name
 UNREADABLE = {"reftable": "keeps its refs in the reftable format, which we cannot read yet"}
 CONFIG_LIMIT = 1 << 22
 
+PREFIX = "holdfast-git-"
+LEFT_BEHIND = 86_400.0  # seconds; no operation takes a day
 OURSELVES = ("Holdfast", "holdfast@localhost")
 LINKED = ("objects", "refs", "packed-refs", "shallow")
 
@@ -111,7 +114,7 @@ class Shadow:
 @asynccontextmanager
 async def shadow(place: Place, *, by: Git = PLAIN, scratch: bool = False) -> AsyncIterator[Shadow]:
     """`scratch`: objects that are made are thrown away with it, for those who only look."""
-    folder = Path(tempfile.mkdtemp(prefix="holdfast-git-"))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
         await asyncio.to_thread(_furnish, folder, place, scratch=scratch)
         settings = await _settings(place, folder, by)
@@ -123,6 +126,20 @@ async def shadow(place: Place, *, by: Git = PLAIN, scratch: bool = False) -> Asy
         yield opened
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(*, now: float) -> int:
+    """Throws away what killed processes left; `now` is in seconds since 1970. Gives back how many.
+
+    By age alone: another process's shadow may be in use, and its number may mean nothing here."""
+    gone = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            seen = folder.lstat()
+            if seen.st_uid == os.getuid() and now - seen.st_mtime > LEFT_BEHIND:
+                shutil.rmtree(folder)
+                gone += 1
+    return gone
 
 
 def _furnish(folder: Path, place: Place, *, scratch: bool) -> None:

@@ -70,8 +70,10 @@ def load(folder: Path) -> dict[str, float]:
     from holdfast.core.repair import repair
     from holdfast.core.session import Session
     from holdfast.core.validate import Rules
+    from holdfast.engine import memory
     from holdfast.journal.sqlite_store import SqliteStore
 
+    memory.tune()  # as assembly.py does
     imported = time.process_time()
     started, cpu = time.perf_counter(), time.process_time()
     store = SqliteStore(folder / "journal.db")

@@ -22,6 +22,7 @@ from holdfast.core.budget import Limits
 from holdfast.core.ids import SessionId
 from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
+from holdfast.engine import memory
 from holdfast.engine.clock import SystemClock
 from holdfast.engine.engine import Engine
 from holdfast.engine.outbox import Outbox
@@ -34,7 +35,7 @@ from holdfast.ports import Journal, JournalError
 from holdfast.runtimes.local import LocalRuntime, sweep
 from holdfast.server.desk import Opened, Unfit
 from holdfast.wire import NewSession
-from holdfast.workspaces import worktree
+from holdfast.workspaces import shadow, worktree
 from holdfast.workspaces.adapter import GitWorkspaces
 from holdfast.workspaces.errors import NotARepository, WorkspaceError
 from holdfast.workspaces.fresh import make_repository
@@ -87,6 +88,8 @@ class System:
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> Found:
+        memory.tune()
+        await asyncio.to_thread(shadow.sweep, now=self.engine.clock.now() / 1000)
         await self._journal.open()
         await self._bench.prepare()
         self._outbox.start()

@@ -16,15 +16,8 @@ GIT |= {"GIT_COMMITTER_NAME": "n", "GIT_COMMITTER_EMAIL": "a@b"}
 
 QUICK = ({"text": "All is well."},)
 SLOW = ({"text": "begun\n" + "word " * 400, "chunk_ms": 100}, {"text": "Done."})
-ASKING = (
-    {
-        "text": "Tell me.",
-        "tool_calls": [
-            {"name": "ask_user", "input": {"question": "Tea?", "options": ["yes", "no"]}}
-        ],
-    },
-    {"text": "Thank you."},
-)
+WRITE = {"name": "write", "input": {"path": "a.txt", "content": "hello"}}
+ASKING = ({"text": "May I?", "tool_calls": [WRITE]}, {"text": "Thank you."})  # with --mode ask
 BUSY = tuple({"text": f"{n}", "tool_calls": [{"name": "list", "input": {}}]} for n in range(5))
 
 

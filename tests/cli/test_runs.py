@@ -72,15 +72,21 @@ def test_a_limit_exits_75_and_can_be_resumed(regular):  # spec: I2 B5
 
 
 def test_a_question_without_a_terminal_exits_5_and_is_answered(regular):  # spec: B11 I2
-    done = regular.run(ASKING)
+    done = regular.run(ASKING, "--mode", "ask")
     id = regular.json("ls")["sessions"][0]["id"]
-    assert done.returncode == 5
-    assert f"hold decide {id} yes | no" in done.stderr
+    asked = regular.session(id)["pending"]
+    assert (done.returncode, len(asked)) == (5, 1)
+    assert f"hold decide {id} {' | '.join(asked[0]['options'])}" in done.stderr
     assert regular.hold("wait", id).returncode == 5
-    assert [d["text"] for d in regular.session(id)["pending"]] == ["Tea?"]
     assert regular.hold("decide", id, "1").returncode == 0
     assert regular.hold("wait", id).returncode == 0
     assert regular.hold("decide", id, "yes").returncode == 3
+
+
+def test_a_question_can_be_denied_beforehand(regular):  # spec: B11
+    done = regular.run(ASKING, "--mode", "ask", "--on-question", "deny")
+    assert done.returncode == 0
+    assert "answered: no" in done.stdout
 
 
 def test_a_prompt_while_a_run_is_active_waits_its_turn(user):  # spec: A9

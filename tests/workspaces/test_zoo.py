@@ -19,6 +19,8 @@ from holdfast.workspaces.apply import apply
 from holdfast.workspaces.changes import diff
 from holdfast.workspaces.errors import Misled, NotARepository, WouldLose
 from holdfast.workspaces.mending import rebuild, remove
+from holdfast.workspaces.place import discover
+from holdfast.workspaces.shadow import shadow
 from holdfast.workspaces.snapshots import listed, prune, ref_of, restore, take
 from holdfast.workspaces.truth import read_truth
 from holdfast.workspaces.worktree import create, find_repo, in_place
@@ -264,6 +266,15 @@ def submodule_with_settings_of_its_own(trap: Trap) -> Spring:
     return ("status",)
 
 
+def submodule_that_wants_to_be_looked_into(trap: Trap) -> Spring:
+    """A tracked file overrides the setting that says not to."""
+    spring = submodule_with_settings_of_its_own(trap)
+    git(trap.repo, "config", "-f", ".gitmodules", "submodule.sub.ignore", "none")
+    commit(trap.repo, "look into it")
+    (trap.repo / "sub/a.txt").write_text("dirty again\n")
+    return spring
+
+
 def repository_inside(trap: Trap) -> Spring:
     inner = trap.repo / "inner"
     inner.mkdir()
@@ -325,6 +336,7 @@ ZOO: list[Callable[[Trap], Spring]] = [
     included_by_condition,
     settings_per_tree,
     submodule_with_settings_of_its_own,
+    submodule_that_wants_to_be_looked_into,
     repository_inside,
     symlinked_git,
     variables_in_settings,
@@ -405,6 +417,16 @@ def _target(repo: Path, base: str) -> None:
     other = git(repo, *hardened, "mktree", stdin=listing)
     moved = git(repo, *hardened, "commit-tree", other, "-p", base, "-m", "moved on")
     (refs / "moved").write_text(f"{moved}\n")
+
+
+@pytest.mark.parametrize("command", ["status", "diff", "diff-files", "diff-index"])
+async def test_no_command_goes_into_a_submodule_even_if_nobody_thought_of_it(tmp_path, command):
+    trap = Trap(tmp_path)
+    submodule_that_wants_to_be_looked_into(trap)
+    trap.marker.unlink(missing_ok=True)
+    async with shadow(discover(trap.repo)) as plain:
+        await plain.git(command, *(["HEAD"] if command == "diff-index" else []))
+    assert not trap.sprung(), trap.marker.read_text()
 
 
 # --- trees that lead elsewhere --------------------------------------------------------------------

@@ -66,18 +66,18 @@ class Seen(NamedTuple):
 def demo(*, as_json: bool) -> int:
     """Kill a scripted agent in the middle of an edit and see it carry on."""
     folder = Path(tempfile.mkdtemp(prefix="holdfast-demo-"))
-    mine = os.environ.get("HOLDFAST_HOME")
-    os.environ["HOLDFAST_HOME"] = str(folder / "home")
+    mine = {name: os.environ.get(name) for name in ("HOLDFAST_HOME", "TMPDIR")}
+    os.environ |= {"HOLDFAST_HOME": str(folder / "home"), "TMPDIR": str(folder)}
     say = _silent if as_json else _say
     begun = time.monotonic()
     try:
         proof = _play(folder, say)
     finally:
         _clean_up(folder)
-        if mine is None:
-            del os.environ["HOLDFAST_HOME"]
-        else:
-            os.environ["HOLDFAST_HOME"] = mine
+        for name, value in mine.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
     proof["seconds"] = round(time.monotonic() - begun, 1)
     if as_json:
         say_json(proof)

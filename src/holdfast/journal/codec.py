@@ -54,7 +54,7 @@ def encode(value: e.Event | f.Effect) -> tuple[str, int, bytes]:
 
 
 Reader = Callable[[bytes | str], Any]
-_READERS: dict[tuple[str, int], Reader] = {}
+READERS: dict[tuple[str, int], Reader] = {}
 
 
 def decode(tag: str, version: int, body: bytes | str) -> Any:
@@ -66,7 +66,7 @@ def decode(tag: str, version: int, body: bytes | str) -> Any:
 
 def reader(tag: str, version: int) -> Reader:
     """Made once for each tag and version that is met."""
-    found = _READERS.get((tag, version))
+    found = READERS.get((tag, version))
     return found if found is not None else _make_reader(tag, version)
 
 
@@ -80,7 +80,7 @@ def _make_reader(tag: str, version: int) -> Reader:
     read: Reader = msgspec.json.Decoder(kind).decode
     if version < current:
         read = partial(_upcast, tag, version, current)
-    return _READERS.setdefault((tag, version), read)
+    return READERS.setdefault((tag, version), read)
 
 
 def _upcast(tag: str, version: int, current: int, body: bytes | str) -> Any:

@@ -5,12 +5,12 @@ select key, value from meta;
 insert into meta (key, value) values (?, ?) on conflict do update set value = excluded.value;
 
 -- fence: the one check of every append: right lease, right head
-update session set head = ? where id = ? and generation = ? and head = ? returning no;
+update session set head = ? where no = ? and generation = ? and head = ?;
 
 -- fence_and_list: the same when the list changes too; an index follows updated_at, so only then
 update session set head = ?, updated_at = ?, live = coalesce(?, live), summary = coalesce(?, summary),
     lease_until = case when ? then 0 else lease_until end
-where id = ? and generation = ? and head = ? returning no;
+where no = ? and generation = ? and head = ?;
 
 -- why_fenced: what the store has instead of what the writer believed
 select head, generation, quarantined from session where id = ?;

@@ -9,7 +9,7 @@ import msgspec
 from holdfast.core.events import Event
 from holdfast.core.ids import Generation, Millis, Seq, SessionId
 from holdfast.core.session import Session
-from holdfast.journal.codec import Unreadable, decode, encode, reader
+from holdfast.journal.codec import READERS, Unreadable, decode, encode, reader
 from holdfast.ports import (
     Batch,
     Conflict,
@@ -69,7 +69,11 @@ def events(found: Sequence[tuple[str, int, bytes]], count: int) -> list[Event] |
     if len(found) != count:
         return None
     try:
-        return [reader(tag, version)(body) for tag, version, body in found]
+        known = READERS
+        return [
+            (known.get((tag, version)) or reader(tag, version))(body)
+            for tag, version, body in found
+        ]
     except (Unreadable, msgspec.DecodeError, UnicodeDecodeError):
         return None
 

@@ -100,8 +100,10 @@ class SqliteJournal:
                     self._jobs.put(None)
                     break
                 group.append(more)
+            group = [j for j in group if j.work is not _nothing]
             with self._writing:
-                self._replies.put(self._run(group))
+                if group:
+                    self._replies.put(self._run(group))
                 if self._frames > AT_LATEST or (self._frames > SOON and self._jobs.empty()):
                     self._checkpoint()
 
@@ -227,7 +229,7 @@ class SqliteJournal:
         encoded = rows.event_rows(batch)
         size = sum(len(row[-1]) for row in encoded) + sum(len(b.body) for b in batch.blobs)
         await self._write(
-            lambda store: store.append(batch, encoded), full=batch.durable, pages=4 + size // PAGE
+            lambda store: store.append(batch, encoded), full=batch.durable, pages=3 + size // PAGE
         )
         if not batch.durable:
             return  # a power cut may take it, until something durable follows

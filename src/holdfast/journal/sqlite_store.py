@@ -41,6 +41,7 @@ from holdfast.views.sessions import summary
 SQL = load("sqlite")
 PAGE = 16384
 EVER = 1 << 62
+NUMBERS = 10_000  # of sessions, remembered
 BUSY = 10.0  # seconds that another process's transaction is waited for
 T = TypeVar("T")
 
@@ -87,6 +88,7 @@ class SqliteStore:
         self.path = path
         self.db = connect(path)
         self.epoch = ""
+        self._numbers: dict[SessionId, int] = {}
         self.full = True  # the current synchronous setting
 
     def prepare(self) -> None:
@@ -172,7 +174,8 @@ class SqliteStore:
         number = self._fence(batch)
         high = number << 32
         try:
-            self.db.executemany(SQL["append_event"], [(high | seq, *rest) for seq, *rest in events])
+            for seq, *rest in events:
+                self.db.execute(SQL["append_event"], (high | seq, *rest))
             if batch.errands:
                 self._owe(batch.errands, number)
         except sqlite3.IntegrityError as error:
@@ -190,16 +193,27 @@ class SqliteStore:
     def _fence(self, batch: Batch) -> int:
         seen = batch.summary
         head = batch.head + len(batch.events)
-        where = (batch.session, batch.generation, batch.head)
+        number = self._numbers.get(batch.session) or self._number(batch.session)
+        where = (number, batch.generation, batch.head)
         if seen is None and not batch.release:
-            found = self.db.execute(SQL["fence"], (head, *where)).fetchone()
+            done = self.db.execute(SQL["fence"], (head, *where))
         else:
             listed = (None, None) if seen is None else (seen.live, rows.to_json(seen))
-            row = (head, batch.at, *listed, batch.release, *where)
-            found = self.db.execute(SQL["fence_and_list"], row).fetchone()
-        if found is None:
+            done = self.db.execute(
+                SQL["fence_and_list"], (head, batch.at, *listed, batch.release, *where)
+            )
+        if done.rowcount != 1:
             raise self._fenced(batch)
-        return int(found[0])
+        return number
+
+    def _number(self, session: SessionId) -> int:
+        """Never changes: looked up once. 0: there is no such session."""
+        found = self.db.execute(SQL["number"], (session,)).fetchone()
+        if found is None:
+            return 0
+        if len(self._numbers) > NUMBERS:
+            self._numbers.clear()
+        return self._numbers.setdefault(session, int(found[0]))
 
     def _fenced(self, batch: Batch) -> Exception:
         found = self.db.execute(SQL["why_fenced"], (batch.session,)).fetchone()

@@ -5,7 +5,6 @@ index goes first and the branch after it: whoever is cut off in between finds th
 """
 
 import asyncio
-from pathlib import Path
 
 from holdfast.core.truth import Workspace
 from holdfast.core.value import Value
@@ -13,7 +12,7 @@ from holdfast.workspaces.errors import WorkspaceError
 from holdfast.workspaces.git import PLAIN, Git, as_text
 from holdfast.workspaces.place import branch_of, locate
 from holdfast.workspaces.shadow import Shadow, shadow
-from holdfast.workspaces.tree import capture, put
+from holdfast.workspaces.tree import capture, install
 from holdfast.workspaces.truth import dirty_lines
 
 DIFF_CAP = 60_000  # bytes that a model gets to see
@@ -57,16 +56,23 @@ class SessionGit:
         if not branch:
             return Said(text="HEAD is detached: there is no branch to commit to.", failed=True)
         head = await git.commit_at("HEAD")
-        tree = await _staged(git, paths) if paths else (await capture(git, largest=None)).tree
+        left_out: tuple[str, ...] = ()
+        if paths:
+            tree = await _staged(git, paths)
+        else:
+            captured = await capture(git, largest=None)
+            tree, left_out = captured.tree, captured.left_out
         if head and tree == await git.tree_of(head):
             return Said(text="There is nothing to commit.", failed=True)
         made = await git.commit(tree, [head] if head else [], f"{message}\n", as_person=True)
         await git.git("update-index", "-q", "--refresh", ok=(0, 1))
-        index: Path = git.place.git_dir / "index"
-        await asyncio.to_thread(put, index, git.index.read_bytes())
+        await asyncio.to_thread(install, git)
         ref = ("update-ref", f"refs/heads/{branch}", made, head or "0" * len(made))
         await git.git("-c", "core.logAllRefUpdates=false", *ref)
-        return Said(text=f"Committed {made[:10]} on {branch}.")
+        without = (
+            f" Left out, because git cannot keep it: {', '.join(left_out)}." if left_out else ""
+        )
+        return Said(text=f"Committed {made[:10]} on {branch}.{without}")
 
     async def head_message(self) -> str | None:
         try:

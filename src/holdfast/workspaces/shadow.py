@@ -8,7 +8,8 @@ copies. Settings are copied one by one from a list of those that are data.
 
 Rule 1: the index here is a copy. The user's own is never locked or written by reading.
 Rule 2: the tree is named explicitly; `core.worktree` is not on the list.
-Rule 3: only values whose keys are in `REPOSITORY` or `PERSON` are copied, and quoted.
+Rule 3: git is kept out of submodules, which have settings of their own, whatever `.gitmodules` says.
+Rule 4: only values whose keys are in `REPOSITORY` or `PERSON` are copied, and quoted.
 """
 
 import asyncio
@@ -51,6 +52,7 @@ CONFIG_LIMIT = 1 << 22
 PREFIX = "holdfast-git-"
 LEFT_BEHIND = 86_400.0  # seconds; no operation takes a day
 OURSELVES = ("Holdfast", "holdfast@localhost")
+LOOKING = ("status", "diff", "diff-files", "diff-index")
 LINKED = ("objects", "refs", "packed-refs", "shallow")
 
 
@@ -75,7 +77,7 @@ class Shadow:
         return await self.by.run(
             f"--git-dir={self.folder}",
             f"--work-tree={self.place.tree}",
-            *args,
+            *_staying_out(args),
             cwd=self.place.tree,
             env={"GIT_INDEX_FILE": str(index or self.index), **(env or {})},
             stdin=stdin,
@@ -126,6 +128,17 @@ async def shadow(place: Place, *, by: Git = PLAIN, scratch: bool = False) -> Asy
         yield opened
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _staying_out(args: tuple[str, ...]) -> tuple[str, ...]:
+    """Into commands that would run git inside a submodule: a tracked `.gitmodules` overrules the
+    setting that forbids it, but not the option."""
+    for n, word in enumerate(args):
+        if word in LOOKING:
+            return (*args[: n + 1], "--ignore-submodules=dirty", *args[n + 1 :])
+        if word == "--":
+            break
+    return args
 
 
 def sweep(*, now: float) -> int:

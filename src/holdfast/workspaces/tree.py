@@ -69,7 +69,7 @@ async def fill(shadow: Shadow, files: str, *, index: str) -> None:
     if index != files:
         await shadow.git("read-tree", "-m", index)
     await shadow.git("update-index", "-q", "--refresh", ok=(0, 1))
-    await asyncio.to_thread(_install, shadow)
+    await asyncio.to_thread(install, shadow)
 
 
 def put(path: Path, content: bytes, *, times: tuple[int, int] | None = None) -> None:
@@ -84,7 +84,7 @@ def put(path: Path, content: bytes, *, times: tuple[int, int] | None = None) -> 
     beside.replace(path)
 
 
-def _install(shadow: Shadow) -> None:
+def install(shadow: Shadow) -> None:
     seen = shadow.index.stat()
     times = seen.st_atime_ns, seen.st_mtime_ns  # see shadow.py: an index must not look younger
     put(shadow.place.git_dir / "index", shadow.index.read_bytes(), times=times)

@@ -1,0 +1,97 @@
+"""Events on the wire and back, and the lines that people read."""
+
+import pytest
+
+from holdfast.core import events as e
+from holdfast.core.ids import CallId, Millis, RoundNumber, RunNumber, TimerId
+from holdfast.core.session import Call, Evidence, Phase, Stop, StopReason, Timer
+from holdfast.views.document import stop_out
+from holdfast.views.table import unique_digits
+from holdfast.views.timeline import Timeline, clean
+from holdfast.views.words import EXIT_CODES, SHORT, STOPPED, banner
+from holdfast.wire import KINDS, LimitsIn, event_in, event_out
+
+AT = Millis(1_800_000_000_123)
+STOP = Stop(
+    reason=StopReason.RATE_LIMITED,
+    at=AT,
+    resumes_at=Millis(AT + 60_000),
+    phase=Phase.STREAMING_LLM,
+    round=RoundNumber(3),
+    evidence=Evidence(status=429),
+)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        e.RunStopped(run=RunNumber(1), stop=STOP),
+        e.Notice(kind="retry", text="again", until=AT),
+        e.TimerSet(timer=Timer(id=TimerId("t"), due=AT, what="continue")),
+        e.TextSaved(round=RoundNumber(1), text="hello", offset=3),
+        e.SessionOpened(agent="builtin"),
+    ],
+)
+def test_an_event_comes_back_as_it_went(event):  # spec: J2
+    assert event_in(event_out(1, AT, event)) == event
+
+
+def test_a_stop_is_written_whole_with_moments_as_text():  # spec: A4 I5
+    data = event_out(1, AT, e.RunStopped(run=RunNumber(1), stop=STOP)).data["stop"]
+    assert data["at"] == "2027-01-15T08:00:00.123Z"
+    assert data["resumes_at"] == "2027-01-15T08:01:00.123Z"
+    assert (data["class"], data["evidence"]) == (None, {"status": 429})
+
+
+def test_every_word_is_snake_case():  # spec: J2
+    assert "run_stopped" in KINDS and "context_lost" in KINDS
+    assert all(name == name.lower() for name in KINDS)
+
+
+def test_every_reason_has_its_words_and_its_exit_code():  # spec: K2 I2
+    every = set(StopReason)
+    assert set(STOPPED) == set(SHORT) == set(EXIT_CODES) == every
+    assert banner(stop_out(STOP)) == "Rate limited until 08:01 UTC"
+
+
+def test_text_is_shown_once_however_often_it_comes():
+    timeline = Timeline()
+    shown = [
+        *timeline.text(1, 0, 0, "hello "),
+        *timeline.text(1, 0, 6, "world"),
+        *timeline.add(e.TextSaved(round=RoundNumber(1), text="hello ")),
+        *timeline.add(e.TextSaved(round=RoundNumber(1), text="world, again", offset=6)),
+    ]
+    assert "".join(s.text for s in shown) == "hello world, again"
+
+
+def test_a_call_is_one_line_when_it_ends():
+    call = Call(id=CallId("c"), name="shell", arguments='{"command": "make\\ntest"}')
+    timeline = Timeline()
+    timeline.add(e.ResponseFinished(round=RoundNumber(1), calls=(call,)))
+    assert timeline.add(e.CallIntended(call=call.id)) == []
+    assert timeline.doing == "shell make..."
+    lines = timeline.add(e.CallFinished(call=call.id, output="boom", failed=True, millis=2500))
+    assert [line.text for line in lines] == ["x shell make... (2s): boom"]
+
+
+def test_nothing_that_speaks_to_a_terminal_is_shown():
+    evil = "a\x1b]0;title\x07b\x1b[31mc\x9b1md\x1bPq\x1b\\e\u202ef\tg\n"
+    assert clean(evil) == "abc1mdef\tg\n"
+
+
+def test_ids_are_cut_to_what_tells_them_apart():
+    assert unique_digits(["abcdef", "abcxyz", "123456"]) == 4
+    assert unique_digits(["aaaaa1", "aaaaa2"]) == 6
+    assert unique_digits(["aaaaaa"]) == 4
+
+
+class Configured(dict):
+    pass
+
+
+def test_limits_that_were_not_said_are_as_configured():  # spec: B4
+    usual = {"budget_usd": 2.5, "max_tool_calls": 50, "max_rounds": 7}
+    found = LimitsIn(max_rounds=3, max_time=1.5).over(Configured(usual))
+    assert (found.cost_micros, found.tool_calls) == (2_500_000, 50)
+    assert (found.rounds, found.wall_ms) == (3, 1500)

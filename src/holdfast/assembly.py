@@ -28,7 +28,6 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.outbox import Outbox
 from holdfast.engine.recovery import Found, Mender, recover, watch
 from holdfast.journal.owner import this_owner
-from holdfast.journal.postgres import PostgresJournal
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.notify.log import LogNotifier
 from holdfast.ports import Journal, JournalError
@@ -198,7 +197,11 @@ class System:
 
 def _journal(home: Path, config: Config) -> Journal:
     store = config.get("store")
-    return PostgresJournal(str(store)) if store else SqliteJournal(home / "journal.db")
+    if not store:
+        return SqliteJournal(home / "journal.db")
+    from holdfast.journal.postgres import PostgresJournal  # noqa: PLC0415  a quarter of a second
+
+    return PostgresJournal(str(store))
 
 
 def _title(prompt: str) -> str:

@@ -3,6 +3,7 @@
 import json
 import signal
 
+from holdfast.client import Client
 from tests.cli.desk import ASKING, BUSY, QUICK, SLOW, until
 
 
@@ -52,6 +53,17 @@ def test_sigterm_leaves_the_run_running(user):  # spec: I2
     session = user.json("ls")["sessions"][0]
     assert (run.returncode, session["run"]) == (143, 1)
     assert f"hold show {session['id']}" in told
+    assert f"hold resume {session['id']}" in told
+
+
+def test_text_that_a_power_cut_could_take_is_shown_without_a_place(user):  # spec: J2
+    id = user.detached(SLOW)
+    lines = Client(user.home).stream("GET", f"/api/sessions/{id}/events?after=0&follow=1")
+    shown = next(line for line in map(json.loads, lines) if line["type"] == "delta")
+    assert shown["text"].startswith("begun") and "seq" not in shown
+    assert "text_saved" not in user.hold("logs", id, "--json").stdout
+    user.hold("stop", id)
+    assert "text_saved" in user.hold("logs", id, "--json").stdout
 
 
 def test_stop_ends_a_run_and_wait_says_so(user):  # spec: I2

@@ -21,7 +21,7 @@ EVENT = events.SessionRenamed(title="a")
 async def until(condition, seconds=10):
     """Polls, for what another process does in its own time."""
     async with asyncio.timeout(seconds):
-        while not await condition():  # noqa: ASYNC110  nobody here could set an event
+        while not await condition():
             await asyncio.sleep(0.01)
 
 

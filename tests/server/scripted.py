@@ -54,7 +54,7 @@ SCRIPTS = {
 class HeldWorld(FileWorld):
     async def effect(self, session, call, attempt):
         await super().effect(session, call, attempt)
-        while (self.folder / "hold").exists():  # noqa: ASYNC110  another process decides
+        while (self.folder / "hold").exists():
             await asyncio.sleep(0.01)
 
 
@@ -89,7 +89,7 @@ class ScriptedSystem:
 
     async def create(self, wanted):
         folder = Path(wanted.folder)
-        if not folder.is_dir():  # noqa: ASYNC240
+        if not folder.is_dir():
             raise Unfit(f"{folder} is not a folder.", "Go to one that is there.")
         id = SessionId(secrets.token_hex(6))
         opened = i.OpenSession(

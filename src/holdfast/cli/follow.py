@@ -50,6 +50,7 @@ class Follower:
         except Left as left:
             self._screen.line("")
             note(f"The run goes on. See: hold show {self._id}")
+            note(f"Resume with: hold resume {self._id}")
             return 0 if left.number == signal.SIGQUIT else 128 + left.number
         finally:
             self._screen.wipe()

@@ -62,6 +62,23 @@ INSTEAD = {
     State.WAITING_FOR_INPUT: "Nothing is running.",
 }
 
+WORDS: dict[type[i.Command], str] = {
+    i.ConfigureSession: "its settings cannot be changed",
+    i.SendPrompt: "it takes no prompt",
+    i.EditInput: "its queue cannot be changed",
+    i.WithdrawInput: "its queue cannot be changed",
+    i.ContinueRun: "it cannot be continued",
+    i.CancelRun: "there is no run to stop",
+    i.Reattach: "its agent cannot be brought back",
+    i.DismissStop: "there is no stop to dismiss",
+    i.AnswerDecision: "it has no open question",
+    i.Rewind: "it cannot be rewound",
+    i.CloseSession: "it cannot be closed",
+    i.ReopenSession: "there is nothing to reopen",
+    i.SetTimer: "it takes no timer",
+    i.CancelTimer: "it has no timer",
+}
+
 _REPORTS = (
     i.Heard,
     i.AgentStarted,
@@ -103,7 +120,7 @@ def _check(session: Session, command: i.Command) -> None:
         raise Refused(f"There is no session {session.id}.", "`hold ls` lists them.")
     if type(command) not in ALLOWS[session.state]:
         raise Refused(
-            f"{name} makes no sense while session {session.id} is {session.state}.",
+            f"Session {session.id} is {session.state}: {WORDS.get(type(command), name)} now.",
             INSTEAD.get(session.state, ""),
         )
 

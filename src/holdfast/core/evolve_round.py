@@ -51,7 +51,7 @@ def _response_finished(s: Session, event: e.ResponseFinished) -> Changes:
     changes: Changes = {
         "responses": s.responses + 1,
         "progressed": True,
-        "phase": Phase.EXECUTING_TOOLS if event.calls else Phase.STARTING,
+        "phase": Phase.EXECUTING_TOOLS if event.calls else Phase.IDLE,
         "calls": tuple([OpenCall(call=c) for c in event.calls]),
         "messages": s.messages + (2 if event.calls else 1),
         "totals": add(s.totals, event.usage),

@@ -7,6 +7,7 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from typing import Self
 
 from holdfast import config
 from holdfast.assembly import System
@@ -49,7 +50,7 @@ class House:
             self.script.write_text("".join(f"{json.dumps(row)}\n" for row in script))
         self._inputs = 0
 
-    async def __aenter__(self) -> "House":
+    async def __aenter__(self) -> Self:
         environ = {"HOLDFAST_HOME": str(self.home)}
         self.system = System(self.home, config.load(environ))
         await self.system.start()

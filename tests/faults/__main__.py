@@ -38,7 +38,7 @@ def kinds(*, full: bool, postgres: MakeJournal | None) -> Iterator[tuple[str, Ca
     yield "log cut or zeroed (power)", lambda: power.sweep(60 if full else 12)
     if disk.may_mount():
         yield "disk full", disk.no_room
-    yield "sync fails with EIO", lambda: syncs(range(3, 33 if full else 12, 1 if full else 2))
+    yield "sync fails with EIO", lambda: syncs(range(1, 19 if full else 11, 1 if full else 2))
 
 
 def every_boundary() -> Tally:

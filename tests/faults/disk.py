@@ -30,8 +30,7 @@ TRIES = 200
 
 
 async def write(folder: Path, count: int) -> None:
-    journal = SqliteJournal(folder / "journal.db")
-    await journal.open()
+    journal = await _opened(folder)
     lease = await _claim(journal)
     head, tries = lease.head, 0
     while head < count and tries < TRIES:
@@ -55,6 +54,19 @@ async def write(folder: Path, count: int) -> None:
             head = Seq(head + 1)
             print(f"ack {head}", flush=True)
     await journal.close()
+
+
+async def _opened(folder: Path) -> SqliteJournal:
+    """A start that is refused is tried again, as a service manager would."""
+    for _ in range(TRIES):
+        journal = SqliteJournal(folder / "journal.db")
+        try:
+            await journal.open()
+        except (StoreFull, StoreDown) as error:
+            print(f"error {type(error).__name__} {error}", flush=True)
+        else:
+            return journal
+    raise AssertionError("it never starts")
 
 
 async def _claim(journal: SqliteJournal) -> Lease:
@@ -136,7 +148,7 @@ def failing_sync(when: int) -> Tally:
         trace = ["strace", "-f", "-qqq", "-o", str(folder / TRACE)]
         trace += ["-e", "trace=fsync,fdatasync", "-e", inject]
         run(folder, 0)  # makes the tables while the disk is well
-        return judge("sync fails with EIO", folder, run(folder, 25, *trace), 25)
+        return judge("sync fails with EIO", folder, run(folder, 60, *trace), 60)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 `news` gives back what is to be journaled: the event, the new part of it, or nothing.
 """
 
-from typing import assert_never
+from typing import assert_never, get_args
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
@@ -13,6 +13,8 @@ from holdfast.core.value import replace
 
 
 def news(s: Session, event: i.Reportable) -> list[e.Event]:
+    if isinstance(event, ROUND):  # nearly all of them
+        return _in_run(s, event) if s.run is not None else []
     match event:
         case e.Notice():
             return [event]
@@ -32,6 +34,7 @@ def news(s: Session, event: i.Reportable) -> list[e.Event]:
             return _in_run(s, event) if s.run is not None else []
 
 
+ROUND = get_args(e.RoundEvent)
 InRun = (
     e.RoundEvent
     | e.ConversationRepaired

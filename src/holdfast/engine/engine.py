@@ -291,6 +291,8 @@ class Engine:
         truth: Truth | NoTruth | None = None
         probes: Mapping[CallId, Probe] = {}
         there: bool | None = None
+        if isinstance(given, i.Heard):  # nearly every input; nothing is asked for it
+            return i.Facts(now=self.clock.now(), abilities=self.agents.abilities(session))
         if session.opened and wants_truth(session, given):
             if session.workspace.git:
                 truth = await self.workspaces.truth(session)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Reply(NamedTuple):
-    future: asyncio.Future[Any]
+    future: asyncio.Future[Any] | None
     value: Any
     error: BaseException | None
 
@@ -48,7 +48,7 @@ class Replies:
     def give(replies: list[Reply]) -> None:
         """In the loop's own thread."""
         for future, value, error in replies:
-            if future.done():
+            if future is None or future.done():
                 continue  # whoever waited was cancelled; the write stands
             if error is not None:
                 future.set_exception(error)

@@ -69,11 +69,10 @@ def events(found: Sequence[tuple[str, int, bytes]], count: int) -> list[Event] |
     if len(found) != count:
         return None
     try:
+        for kind in {(tag, version) for tag, version, _ in found} - READERS.keys():
+            reader(*kind)
         known = READERS
-        return [
-            (known.get((tag, version)) or reader(tag, version))(body)
-            for tag, version, body in found
-        ]
+        return [known[tag, version](body) for tag, version, body in found]
     except (Unreadable, msgspec.DecodeError, UnicodeDecodeError):
         return None
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from holdfast.core.events import Event
 from holdfast.core.ids import BlobId, Millis, Seq, SessionId
@@ -27,7 +27,7 @@ from holdfast.ports import Batch, Errand, JournalError, Lease, Recorded, Row, Sn
 
 T = TypeVar("T")
 GROUP = 256  # jobs in one transaction, at most
-SOON, AT_LATEST = 48, 192  # frames in the log before a checkpoint: when idle, and in any case
+SOON, AT_LATEST = 56, 192  # frames in the log before a checkpoint: when idle, and in any case
 SMALL = 16  # pages: more than this is written by the thread in any case
 SLOW = 0.005  # seconds: after a commit that took longer, the loop does not wait for one for a while
 CALM = 0.02  # seconds without another writer, after which one task counts as alone
@@ -38,7 +38,7 @@ class Job(NamedTuple):
     work: Callable[[SqliteStore], Any]
     full: bool
     pages: int  # about how much this adds to the log
-    future: asyncio.Future[Any]
+    future: asyncio.Future[Any] | None  # None: whoever gave it does it
 
 
 class SqliteJournal:
@@ -111,10 +111,14 @@ class SqliteJournal:
         self._frames += sum(j.pages for j in group)
         try:
             store = self._writer or self._reopened()
-            with store.transaction(full=any(j.full for j in group), patience=patience):
-                if len(group) == 1:
-                    return [Reply(group[0].future, group[0].work(store), None)]
-                return [self._nested(store, job) for job in group]
+            store.begin(full=any(j.full for j in group), patience=patience)
+            try:
+                replies = self._done(store, group)
+                store.db.execute("commit")
+            except BaseException:
+                store.undo()
+                raise
+            return replies
         except JournalError as error:
             return [Reply(job.future, None, error) for job in group]
         except sqlite3.Error as error:
@@ -126,6 +130,11 @@ class SqliteJournal:
             return [Reply(job.future, None, failure) for job in group]
         except Exception as error:  # noqa: BLE001  a fault of ours: whoever waits must hear of it
             return [Reply(job.future, None, error) for job in group]
+
+    def _done(self, store: SqliteStore, group: list[Job]) -> list[Reply]:
+        if len(group) == 1:
+            return [Reply(group[0].future, group[0].work(store), None)]
+        return [self._nested(store, job) for job in group]
 
     @staticmethod
     def _nested(store: SqliteStore, job: Job) -> Reply:
@@ -182,11 +191,14 @@ class SqliteJournal:
     ) -> T:
         if not self._open:
             raise StoreDown("the journal is closed")
+        if pages < SMALL and self._alone() and self._writing.acquire(blocking=False):
+            reply = await self._written_here(Job(work, full, pages, None))
+            if reply is not None:
+                if reply.error is not None:
+                    raise reply.error
+                return cast(T, reply.value)
         future: asyncio.Future[T] = self._loop.create_future()
-        job = Job(work, full, pages, future)
-        here = pages < SMALL and self._alone() and self._writing.acquire(blocking=False)
-        if not here or not await self._written_here(job):
-            self._jobs.put(job)
+        self._jobs.put(Job(work, full, pages, future))
         return await future
 
     def _alone(self) -> bool:
@@ -196,8 +208,8 @@ class SqliteJournal:
             self._last_writer, self._crowded_until = task, max(self._crowded_until, now + CALM)
         return now > self._crowded_until and self._jobs.empty()
 
-    async def _written_here(self, job: Job) -> bool:
-        """False: another process is writing; the thread can wait for it, the loop cannot."""
+    async def _written_here(self, job: Job) -> Reply | None:
+        """None: another process is writing; the thread can wait for it, the loop cannot."""
         begun = self._loop.time()
         try:
             replies = self._run([job], patience=0)
@@ -205,17 +217,16 @@ class SqliteJournal:
             self._writing.release()
         if isinstance(replies[0].error, Busy):
             self._crowded_until = begun + 20 * SLOW
-            return False
-        self._replies.give(replies)
+            return None
         if self._loop.time() - begun > SLOW:
             self._crowded_until = self._loop.time() + 20 * SLOW
         if self._frames > SOON:
-            wake = Job(_nothing, full=False, pages=0, future=self._loop.create_future())
+            wake = Job(_nothing, full=False, pages=0, future=None)
             self._jobs.put(wake)  # for a checkpoint
         if begun > self._breath + CALM:  # a task that only writes must not keep the loop to itself
             self._breath = begun
             await asyncio.sleep(0)
-        return True
+        return replies[0]
 
     async def _read(self, work: Callable[[SqliteStore], T]) -> T:
         if not self._open:

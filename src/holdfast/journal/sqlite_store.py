@@ -142,18 +142,24 @@ class SqliteStore:
     # --- writing: inside a transaction that the caller opened ---------------------------------
 
     @contextlib.contextmanager
-    def transaction(self, *, full: bool, patience: float = BUSY) -> Any:
-        if full != self.full:
-            self.db.execute(f"pragma synchronous = {'full' if full else 'normal'}")
-            self.full = full
-        self._begin(patience)
+    def transaction(self, *, full: bool) -> Any:
+        self.begin(full=full)
         try:
             yield
             self.db.execute("commit")
         except BaseException:
-            if self.db.in_transaction:
-                self.db.execute("rollback")
+            self.undo()
             raise
+
+    def begin(self, *, full: bool, patience: float = BUSY) -> None:
+        if full != self.full:
+            self.db.execute(f"pragma synchronous = {'full' if full else 'normal'}")
+            self.full = full
+        self._begin(patience)
+
+    def undo(self) -> None:
+        if self.db.in_transaction:
+            self.db.execute("rollback")
 
     def _begin(self, patience: float) -> None:
         """Another process may be writing. Whoever cannot wait says so, and is told `Busy`."""

@@ -50,7 +50,7 @@ class AssistantMessage(Value, tag="assistant", tag_field="type"):
 
     @property
     def calls(self) -> tuple[CallPart, ...]:
-        return tuple(part for part in self.parts if isinstance(part, CallPart))
+        return tuple([part for part in self.parts if isinstance(part, CallPart)])
 
     @property
     def text(self) -> str:

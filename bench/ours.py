@@ -82,8 +82,7 @@ def load(folder: Path) -> dict[str, float]:
     session = copy.session if copy else Session(id=SESSION)
     session = fold(session, events[session.seq :])
     conversation = Conversation()
-    for event in events:
-        conversation.add(event)
+    conversation.extend(events)
     messages, _ = repair(conversation.to_send(), rules=Rules(provider="anthropic"))
     return {
         "import_cpu": imported - STARTED_CPU,

@@ -54,6 +54,8 @@ class Conversation:
     def to_send(self) -> list[Message]:
         """Those that a model gets (rule 4)."""
         messages = self.messages()
+        if not any(isinstance(m, AssistantMessage) and m.partial for m in messages):
+            return messages
         after = [*messages[1:], None]
         return [
             m for m, following in zip(messages, after, strict=False) if not _quoted(m, following)

@@ -27,6 +27,7 @@ from holdfast.core.messages import (
 from holdfast.core.session import Call
 from holdfast.core.value import replace
 
+PAIR = 2  # a text and a call, in order: the usual response needs no sorting
 THINKING, TEXT, CALL = 0, 1, 2  # the order of those that claim one place in a response
 
 Place = tuple[int, int, int, int]  # segment (rule 4), part, kind, order of arrival
@@ -159,7 +160,7 @@ class Turn:
 
     def _pairs(self) -> list[Message]:
         placed = self._parts()
-        if len(placed) > 1:
+        if len(placed) > 1 and (len(placed) > PAIR or placed[0][0] > placed[1][0]):
             placed.sort(key=_place)
         if not self.segment:
             return self._pair([part for _, part in placed], last=True) if placed else []

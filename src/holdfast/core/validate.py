@@ -74,10 +74,12 @@ class Problem(Value):
 
 def validate(messages: Sequence[Message], *, rules: Rules) -> list[Problem]:
     found = [*_ends(messages), *_pairs(messages), *_size(messages, rules)]
+    faults: Faults = []
     for index, message in enumerate(messages):
-        faults: Faults = []
         _look_at(message, rules, faults)
-        found += [Problem(fault=fault, index=index, text=text) for fault, text in faults]
+        if faults:
+            found += [Problem(fault=fault, index=index, text=text) for fault, text in faults]
+            faults.clear()
     return sorted(found, key=lambda problem: problem.index) if found else found
 
 
@@ -172,12 +174,14 @@ def _pairs(messages: Sequence[Message]) -> Iterator[Problem]:
         if asked != answered and sorted(asked) != sorted(answered):  # their order is free
             text = f"calls {asked} are followed by results of {answered}"
             yield Problem(fault=Fault.PAIRS, index=index, text=text)
-        calls = message.calls if isinstance(message, AssistantMessage) else ()
-        asked = [(call.id, call.name) for call in calls]
-        for call in calls:
-            if call.id in seen:
-                yield Problem(fault=Fault.PAIRS, index=index, text=f"call id {call.id} comes twice")
-            seen.add(call.id)
+        asked = []
+        if isinstance(message, AssistantMessage):
+            for call in message.calls:
+                asked.append((call.id, call.name))
+                if call.id in seen:
+                    text = f"call id {call.id} comes twice"
+                    yield Problem(fault=Fault.PAIRS, index=index, text=text)
+                seen.add(call.id)
 
 
 def _size(messages: Sequence[Message], rules: Rules) -> Iterator[Problem]:

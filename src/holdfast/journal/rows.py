@@ -64,15 +64,17 @@ def recorded(session: SessionId, after: int, rows: Iterable[Sequence[Any]]) -> l
     return found
 
 
-def events(found: Sequence[tuple[str, int, bytes]], count: int) -> list[Event] | None:
-    """Just the events, as a fold wants them; None: something is wrong, and `history` says what."""
-    if len(found) != count:
-        return None
+def events(found: Iterable[tuple[str, int, bytes]], count: int) -> list[Event] | None:
+    """Just the events, as a fold wants them; None: something is wrong, and `history` says what.
+
+    Each row is let go as soon as it is read: a long session is not in memory twice.
+    """
     try:
-        for kind in {(tag, version) for tag, version, _ in found} - READERS.keys():
-            reader(*kind)
-        known = READERS
-        return [known[tag, version](body) for tag, version, body in found]
+        read = READERS.get
+        events = [
+            (read((tag, version)) or reader(tag, version))(body) for tag, version, body in found
+        ]
+        return events if len(events) == count else None
     except (Unreadable, msgspec.DecodeError, UnicodeDecodeError):
         return None
 

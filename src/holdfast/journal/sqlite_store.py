@@ -291,8 +291,9 @@ class SqliteStore:
         if number is None:
             return []
         high, head = number[0] << 32, number[1]
-        found = self.db.execute(SQL["events"], (high | after, high | head)).fetchall()
+        found = self.db.execute(SQL["events"], (high | after, high | head))
         events = rows.events(found, max(head - after, 0))
+        found.close()  # half read, it would hold on to this moment of the store
         return events if events is not None else [r.event for r in self.read(session, after, None)]
 
     def snapshot(self, session: SessionId) -> Snapshot | None:

@@ -49,7 +49,7 @@ def up(
     if as_json:
         say_json({**_status(client), "link": link})
     else:
-        print(f"Holdfast is running. Its page:\n  {link}")
+        print(f"Holdfast is running. A link for a browser (the page itself comes later):\n  {link}")
     if not no_open and sys.stdout.isatty() and _display():
         import webbrowser
 

@@ -1,6 +1,6 @@
 """A small share of the proof, for every run of the tests. `make faults` runs the rest."""
 
-# spec: P1, P2, P3, P4, P5, P8, P9, A6, A7, D1, G2, M2
+# spec: P1, P2, P3, P4, P5, P8, P9, A5, A6, A7, D1, G2, M2
 
 import pytest
 

@@ -10,21 +10,20 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.core import events as e
-from holdfast.core.session import Session
 
-NAMES: dict[type, Callable[[Session, Any], str]] = {
-    e.SessionOpened: lambda _s, _e: "opened",
-    e.InputAccepted: lambda _s, ev: f"input:{ev.input}",
-    e.RunStarted: lambda _s, ev: f"run:{ev.run}",
-    e.PromptDelivered: lambda _s, ev: f"prompt:{ev.run}",
-    e.RunStopped: lambda _s, ev: f"stop:{ev.run}",
-    e.LaunchRequested: lambda _s, ev: f"launch:{ev.launch}",
-    e.DecisionAsked: lambda _s, ev: f"question:{ev.decision.id}",
-    e.DecisionAnswered: lambda _s, ev: f"answer:{ev.decision}",
+NAMES: dict[type, Callable[[Any], str]] = {
+    e.SessionOpened: lambda _e: "opened",
+    e.InputAccepted: lambda ev: f"input:{ev.input}",
+    e.RunStarted: lambda ev: f"run:{ev.run}",
+    e.PromptDelivered: lambda ev: f"prompt:{ev.run}",
+    e.RunStopped: lambda ev: f"stop:{ev.run}",
+    e.LaunchRequested: lambda ev: f"launch:{ev.launch}",
+    e.DecisionAsked: lambda ev: f"question:{ev.decision.id}",
+    e.DecisionAnswered: lambda ev: f"answer:{ev.decision}",
 }
 
 
-def identity(after: Session, event: e.Event) -> str | None:
-    """`after` is the session with the event folded in. None: the event may well occur again."""
+def identity(event: e.Event) -> str | None:
+    """None: the event may well occur again."""
     name = NAMES.get(type(event))
-    return name(after, event) if name else None
+    return name(event) if name else None

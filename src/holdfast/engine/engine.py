@@ -320,7 +320,7 @@ def _follow(
     after, names, errands = before, [], []
     for event in events:
         after = evolve(after, event)
-        names.append(identity(after, event))
+        names.append(identity(event))
         for n, effect in enumerate(react(after, event)):
             due = getattr(effect, "due", Millis(0))
             id = f"{after.id}/{after.seq}/{n}"

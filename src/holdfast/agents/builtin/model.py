@@ -4,7 +4,7 @@ A failure is data with a class (`ModelFailed`), so that the loop has one shape: 
 this went wrong with it.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Protocol
 
 from holdfast.core.budget import Usage
@@ -74,8 +74,3 @@ class ModelFailed(Exception):
 class Model(Protocol):
     def stream(self, request: Request) -> AsyncIterator[Piece]:
         """Ends with `Ended`, or raises `ModelFailed`. Closing it ends the request."""
-
-
-class Models(Protocol):
-    def model(self, name: str, environment: Sequence[tuple[str, str]] = ()) -> Model:
-        """By `provider:model`. An unknown name raises `ModelFailed` with a sentence."""

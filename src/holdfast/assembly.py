@@ -16,6 +16,7 @@ from holdfast.agents.builtin.model import Model
 from holdfast.agents.builtin.models import Models
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
+from holdfast.agents.route import RoutedAgents
 from holdfast.config import Config
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
@@ -65,7 +66,7 @@ class System:
             folders=config.get("sandbox.tools"),
             tools=tools,
         )
-        self._agents = BuiltinAgents(
+        builtin = BuiltinAgents(
             journal=self._journal,
             clock=clock,
             models=self._model,
@@ -73,6 +74,7 @@ class System:
             prober=self._bench.probe,
             sweep=sweep,
         )
+        self._agents = RoutedAgents({"builtin": builtin})
         self._workspaces = GitWorkspaces(self._submit, clock)
         self.engine = Engine(
             journal=self._journal,

@@ -101,6 +101,7 @@ def asked(machine: Machine, id: str) -> bool:
     return bool(machine.session(id).pending)
 
 
+ASK = call("ask_user", question="Which colour?", options=["red", "green"])
 PHASES = {
     "streaming_llm": (
         ({**SLOWLY, "tool_calls": AFTER["tool_calls"]}, END),  # asked for again: it never ended
@@ -120,6 +121,12 @@ PHASES = {
         asked,
         "cut off while executing tool calls",
     ),
+    "question": (
+        ({"text": "One thing.", "tool_calls": [ASK]}, AFTER, END),
+        "full",
+        asked,
+        "Waiting for the user's answer:\n- ask_user",
+    ),
 }
 
 
@@ -136,7 +143,7 @@ def test_killed_in_each_phase_it_carries_on_and_repeats_nothing(machine, phase):
 
     assert "interrupted" == stopped.stop.reason
     assert list(before) == list(machine.events(id))[: len(before)]
-    assert len(machine.session(id).pending) == (1 if phase == "asking" else 0)
+    assert len(machine.session(id).pending) == (1 if phase in ("asking", "question") else 0)
 
     told = machine.hold("resume", id, "--plan").stdout
     assert words in told
@@ -146,6 +153,9 @@ def test_killed_in_each_phase_it_carries_on_and_repeats_nothing(machine, phase):
     if mode == "ask":
         machine.until(lambda: asked(machine, id))
         machine.hold("decide", id, "yes")
+    if phase == "question":  # it is still the same one, and is not asked again
+        assert stopped.pending == machine.session(id).pending
+        machine.hold("decide", id, "2")
     over = machine.until(lambda: (s := machine.session(id)).run is None and s)
 
     assert "completed" == over.last_stop.reason
@@ -156,6 +166,8 @@ def test_killed_in_each_phase_it_carries_on_and_repeats_nothing(machine, phase):
     assert set() == {key for key, times in begun.items() if times > 1}
     assert [e.seq for e in after] == list(range(1, len(after) + 1))
     assert "B\n" == (Path(over.workspace.path) / "b.txt").read_text()
+    if phase == "question":
+        assert ["green"] == [x.data["answer"] for x in after if x.type == "decision_answered"]
     if phase == "executing_tools":
         assert "ran\n" == (Path(over.workspace.path) / "ledger").read_text()
 

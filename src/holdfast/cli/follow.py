@@ -19,8 +19,8 @@ from holdfast.cli.screen import Screen
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
 from holdfast.core.events import DecisionAsked, Event, RunStopped
 from holdfast.core.session import Decision
-from holdfast.views.document import SessionOut, decision_out
-from holdfast.views.timeline import Timeline
+from holdfast.views.document import DecisionOut, SessionOut
+from holdfast.views.timeline import Timeline, clean
 from holdfast.views.words import EXIT_CODES, money
 from holdfast.wire import AnswerIn, DeltaOut, Done, EventOut, event_in
 
@@ -59,7 +59,8 @@ class Follower:
         self._listen()
         while True:
             try:
-                code = self._pump()
+                code = self._already_open()
+                code = self._pump() if code is None else code
             except KeyboardInterrupt:
                 if self._cancelling:
                     self._farewell()
@@ -146,15 +147,26 @@ class Follower:
             return self._question(event.decision)
         return None
 
+    def _already_open(self) -> int | None:
+        """A question that was asked before the place from which we follow."""
+        if not self._seq or self._cancelling:
+            return None
+        session = self._client.get(f"/api/sessions/{self._id}", SessionOut)
+        for asked in session.pending:
+            code = self._question(asked)
+            if code is not None:
+                return code
+        return None
+
     # --- questions and the end --------------------------------------------------------------------
 
-    def _question(self, decision: Decision) -> int | None:
+    def _question(self, decision: Decision | DecisionOut) -> int | None:
         if decision.id in self._asked or self._on_question == "wait":
             return None
         self._asked.add(decision.id)
         if self._on_question == "exit":
-            note(f"A question is open: {decision.text}")
-            answers = " | ".join(decision.options) or "TEXT"
+            note(f"A question is open: {clean(decision.text)}")
+            answers = clean(" | ".join(decision.options)) or "TEXT"
             note(f"Answer it with: hold decide {self._id} {answers}")
             self._farewell()
             return QUESTION
@@ -180,13 +192,12 @@ class Follower:
         say(f"Resume with: hold resume {self._id}")
 
 
-def ask(decision: Decision) -> str:
+def ask(decision: Decision | DecisionOut) -> str:
     """On a terminal: by number or in words."""
-    out = decision_out(decision)
-    for n, option in enumerate(out.options, 1):
-        print(f"  {n}) {option}")
+    for n, option in enumerate(decision.options, 1):
+        print(f"  {n}) {clean(option)}")
     given = input("Your answer: ").strip()
-    return option_named(out.options, given)
+    return option_named(decision.options, given)
 
 
 def option_named(options: tuple[str, ...], given: str) -> str:

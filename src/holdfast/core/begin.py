@@ -49,7 +49,12 @@ def begin(
     moved = seen.drift if seen else Drift.SAME
     by = "policy" if cause is Cause.POLICY else "user"
     closed = close_calls(
-        s, probes=facts.probes, rerun=rerun, by=by, can_rerun=facts.abilities.replay
+        s,
+        probes=facts.probes,
+        rerun=rerun,
+        by=by,
+        can_rerun=facts.abilities.replay,
+        still_asking=cause in CONTINUED,
     )
     plan = _plan(s, facts, moved, fresh=fresh)
     started = e.RunStarted(

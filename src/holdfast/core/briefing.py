@@ -206,7 +206,8 @@ def _calls(
     lists: dict[str, list[str]] = {"Finished": [], "Not started": [], "Unknown": []}
     for opened in session.calls:
         event = decided.get(opened.call.id)
-        where = _where(opened, event)
+        waiting = event is None and opened.call.id in session.questions
+        where = "Waiting for the user's answer" if waiting else _where(opened, event)
         entry = [f"- {_asked(opened)}"]
         if where == "Finished":
             result = event.output if isinstance(event, CallClosed) else opened.result

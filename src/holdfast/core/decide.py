@@ -13,7 +13,7 @@ from holdfast.core.begin import begin, call_off, cut_off, launch, stop_run
 from holdfast.core.errors import Refused
 from holdfast.core.hear import report
 from holdfast.core.ids import InputId
-from holdfast.core.session import Cause, LaunchStatus, Session, State, StopReason
+from holdfast.core.session import QUESTION, Cause, LaunchStatus, Session, State, StopReason
 from holdfast.core.value import fields
 
 ALWAYS: frozenset[type[i.Command]] = frozenset(
@@ -138,10 +138,8 @@ def _command(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
         case i.CloseSession(cancelled=cancelled):
             stopped = stop_run(s, facts, reason=StopReason.CANCELLED) if s.run else []
             return [*call_off(s), *stopped, e.SessionClosed(cancelled=cancelled)]
-        case i.AnswerDecision(decision=id, answer=answer, by=by, always=always):
-            if all(d.id != id for d in s.decisions):
-                raise Refused(f"Question {id} is not open: it was answered or withdrawn.")
-            return [e.DecisionAnswered(decision=id, answer=answer, by=by, always=always)]
+        case i.AnswerDecision():
+            return _answer(s, command)
         case i.EditInput(input=id, text=text):
             return [e.InputEdited(input=_queued(s, id), text=text)]
         case i.WithdrawInput(input=id):
@@ -234,6 +232,22 @@ def _cancel(s: Session, facts: i.Facts) -> list[e.Event]:
     if ready and s.run.delivered:
         return asked
     return [*asked, *call_off(s), *stop_run(s, facts, reason=StopReason.CANCELLED)]
+
+
+def _answer(s: Session, command: i.AnswerDecision) -> list[e.Event]:
+    """The answer to a model's question is its call's result, written with it: whoever asked may be
+    dead by now, and finds it when it comes back."""
+    asked = next((d for d in s.decisions if d.id == command.decision), None)
+    if asked is None:
+        raise Refused(f"Question {command.decision} is not open: it was answered or withdrawn.")
+    always = command.always or (asked.program if command.answer == "always" else "")
+    answered = e.DecisionAnswered(
+        decision=asked.id, answer=command.answer, by=command.by, always=always or None
+    )
+    waiting = asked.kind == QUESTION and any(c.call.id == asked.call for c in s.open_calls)
+    if not waiting or asked.call is None:
+        return [answered]
+    return [answered, e.CallFinished(call=asked.call, output=command.answer)]
 
 
 def _reattach(s: Session, facts: i.Facts) -> list[e.Event]:

@@ -16,6 +16,7 @@ from holdfast.core.evolve_round import Changes
 from holdfast.core.ids import SessionId
 from holdfast.core.session import (
     GRANTS,
+    PERMISSION,
     Launch,
     LaunchStatus,
     Phase,
@@ -262,7 +263,8 @@ def _decision(s: Session, event: e.DecisionEvent) -> Changes:
 def _answered(s: Session, event: e.DecisionAnswered) -> Changes:
     asked = next((d for d in s.decisions if d.id == event.decision), None)
     granted = s.granted
-    if asked is not None and asked.call is not None and event.answer in GRANTS:
+    permission = asked is not None and asked.kind == PERMISSION
+    if asked is not None and permission and asked.call and event.answer in GRANTS:
         granted = (*granted, asked.call)
     return dict(
         decisions=tuple(d for d in s.decisions if d.id != event.decision),

@@ -69,7 +69,9 @@ def _in_run(s: Session, event: InRun) -> list[e.Event]:
         case e.ConversationRepaired() | e.ConversationCompacted():
             return [event]
         case e.DecisionAsked(decision=asked):
-            return [] if any(d.id == asked.id for d in s.decisions) else [event]
+            known = _find(s, asked.call) if asked.call else None
+            settled = known is not None and known.status not in _OPEN
+            return [] if settled or any(d.id == asked.id for d in s.decisions) else [event]
         case e.BudgetWarned(run=run):
             fresh = s.run is not None and s.run.number == run and not s.run.spent.warned
             return [event] if fresh else []

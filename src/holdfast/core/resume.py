@@ -272,16 +272,20 @@ def close_calls(
     rerun: frozenset[CallId] = frozenset(),
     by: str = "user",
     can_rerun: bool = True,
+    still_asking: bool = True,
 ) -> list[CallClosed | RerunDecided]:
     """Settles every open call before the next model call. What stays pending is run by the loop.
 
     `can_rerun` False: a foreign agent ran its calls by itself, and no loop of ours can repeat one.
+    `still_asking` False: the user wrote something else than an answer.
     """
+    waiting = session.questions if still_asking else frozenset()
     events: list[CallClosed | RerunDecided] = []
     for opened in session.open_calls:
         call = opened.call.id
-        if opened.status is CallStatus.PENDING and can_rerun and call in session.granted:
-            continue  # never begun, and the user has said yes to it meanwhile
+        kept = call in session.granted or call in waiting
+        if opened.status is CallStatus.PENDING and can_rerun and kept:
+            continue  # never begun; the user said yes to it meanwhile, or is yet to answer it
         if opened.attempt == 0 and opened.status is CallStatus.PENDING:
             events.append(CallClosed(call=call, how=Closing.NOT_STARTED, output=NOT_STARTED))
         elif can_rerun and opened.status is CallStatus.PENDING:

@@ -211,14 +211,18 @@ class Queued(Value):
     text: str
 
 
+PERMISSION, QUESTION = "permission", "question"
+
+
 class Decision(Value):
     """A question to the human, bound to what it is about."""
 
     id: DecisionId
-    kind: str  # permission, question, escalation
+    kind: str  # permission: may this call begin; question: the answer is the call's result; escalation
     text: str
     options: tuple[str, ...] = ()
     call: CallId | None = None
+    program: str = ""  # what "always" would cover
 
 
 GRANTS = frozenset({"yes", "allow", "always"})  # answers that let a call begin
@@ -332,6 +336,11 @@ class Session(Value):
     @property
     def agent_alive(self) -> bool:
         return self.launch is not None and self.launch.alive
+
+    @property
+    def questions(self) -> frozenset[CallId]:
+        """Calls whose result will be the user's answer."""
+        return frozenset(d.call for d in self.decisions if d.kind == QUESTION and d.call)
 
     @property
     def open_calls(self) -> tuple[OpenCall, ...]:

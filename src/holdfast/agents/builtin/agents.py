@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from holdfast.agents.builtin.loop import Loop, Toolbox
 from holdfast.agents.builtin.model import Model, ModelFailed
@@ -39,6 +39,12 @@ Sweep = Callable[[str], Awaitable[object]]  # ends every process that carries th
 Prober = Callable[[Session, Call], Awaitable[Probe]]
 
 
+class Working(NamedTuple):
+    launch: LaunchNumber
+    task: asyncio.Task[None]
+    loop: asyncio.Future[Loop | None]  # None: it could not be put together
+
+
 class BuiltinAgents:
     def __init__(
         self,
@@ -52,7 +58,7 @@ class BuiltinAgents:
     ) -> None:
         self._journal, self._clock, self._models = journal, clock, models
         self._toolbox, self._prober, self._sweep = toolbox, prober, sweep
-        self._loops: dict[SessionId, tuple[LaunchNumber, asyncio.Task[None], Loop | None]] = {}
+        self._loops: dict[SessionId, Working] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
 
     def abilities(self, session: Session) -> Abilities:
@@ -68,9 +74,10 @@ class BuiltinAgents:
         effect = errand.effect
         assert isinstance(effect, DeliverPrompt)
         known = self._loops.get(session.id)
-        if known is None or known[0] != effect.launch:
-            task = asyncio.create_task(self._work(session))
-            self._loops[session.id] = (effect.launch, task, None)
+        if known is None or known.launch != effect.launch:
+            loop: asyncio.Future[Loop | None] = asyncio.get_running_loop().create_future()
+            task = asyncio.create_task(self._work(session, loop))
+            self._loops[session.id] = Working(effect.launch, task, loop)
 
     async def interrupt(self, errand: Errand, session: Session) -> None:
         assert isinstance(errand.effect, InterruptAgent)
@@ -85,15 +92,16 @@ class BuiltinAgents:
         effect = errand.effect
         assert isinstance(effect, RelayAnswer)
         known = self._loops.get(session.id)
-        if known is not None and known[2] is not None:
-            known[2].answered(effect.decision, effect.answer, session)
+        loop = await known.loop if known is not None else None
+        if loop is not None:
+            loop.answered(effect.decision, effect.answer, session)
 
     async def alive(self, session: Session) -> bool | None:
         """A loop lives in the process that has it. What a command of a dead one left behind is
         ended here, before anybody believes that it is gone."""
         known = self._loops.get(session.id)
         current = session.launch.number if session.launch else None
-        if known is not None and known[0] == current and not known[1].done():
+        if known is not None and known.launch == current and not known.task.done():
             return True
         await self._sweep(session.id)
         return False
@@ -111,19 +119,20 @@ class BuiltinAgents:
 
     async def _end(self, id: SessionId, launch: LaunchNumber | None) -> None:
         known = self._loops.get(id)
-        if known is None or (launch is not None and known[0] != launch):
+        if known is None or (launch is not None and known.launch != launch):
             return
-        known[1].cancel()
-        await asyncio.wait({known[1]})
+        known.task.cancel()
+        await asyncio.wait({known.task})
+        if not known.loop.done():  # ended before it had begun
+            known.loop.set_result(None)
         if self._loops.get(id) is known:
             del self._loops[id]
 
-    async def _work(self, session: Session) -> None:
+    async def _work(self, session: Session, ready: asyncio.Future[Loop | None]) -> None:
         """The journal may fail or be taken over in the middle: then there is nothing more to do."""
         try:
             loop = await self._loop(session)
-            launch, task, _ = self._loops[session.id]
-            self._loops[session.id] = (launch, task, loop)
+            ready.set_result(loop)
             await loop.play()
         except JournalError as error:
             LOG.warning("session %s: the run ends here: %s", session.id, error)
@@ -133,8 +142,10 @@ class BuiltinAgents:
             LOG.exception("session %s: the loop failed", session.id)
             await self._failed(session, ErrorClass.UNKNOWN, f"{type(error).__name__}: {error}")
         finally:
+            if not ready.done():
+                ready.set_result(None)
             known = self._loops.get(session.id)
-            if known is not None and known[1] is asyncio.current_task():
+            if known is not None and known.task is asyncio.current_task():
                 del self._loops[session.id]
 
     async def _loop(self, session: Session) -> Loop:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from holdfast.agents.builtin.asking import Questions
 from holdfast.agents.builtin.model import Model, ModelFailed, Request, ToolSchema
 from holdfast.agents.builtin.retry import Retry
 from holdfast.agents.builtin.round import respond
@@ -18,9 +19,12 @@ from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Exceeded, exceeded, hint_used, warning
 from holdfast.core.conversation import Conversation
-from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber
+from holdfast.core.ids import DecisionId, LaunchNumber, Millis, RoundNumber
 from holdfast.core.repair import repair
 from holdfast.core.session import (
+    GRANTS,
+    PERMISSION,
+    QUESTION,
     Call,
     CallStatus,
     Decision,
@@ -54,6 +58,13 @@ class Deny(Value):
     text: str
 
 
+class Question(Value):
+    """A call that the loop carries out itself: the user's answer is its result."""
+
+    text: str
+    options: tuple[str, ...] = ()
+
+
 class Toolbox(Protocol):
     """The tools of one session, in its workspace, under its permission mode."""
 
@@ -61,6 +72,9 @@ class Toolbox(Protocol):
     def effect(self, name: str) -> EffectClass: ...
     def files(self, name: str, arguments: str) -> tuple[str, ...]: ...
     def verdict(self, call: Call, always: tuple[str, ...]) -> Ask | Deny | None: ...
+    def inner(self, call: Call) -> Question | None:
+        """What the loop itself is to do; None: `run` does it."""
+
     async def run(self, call: Call) -> Ran: ...
 
 
@@ -86,9 +100,8 @@ class Loop:
         self._launch: LaunchNumber = session.launch.number
         self._run = session.run.number
         self._began = clock.now()
-        self._waited = 0  # ms spent on questions: the wall-clock limit stands still
         self._repairs: set[str] = set()
-        self._answers: dict[DecisionId, asyncio.Future[str]] = {}
+        self._questions = Questions(clock)
 
     async def play(self) -> None:
         """Until the run is over, for whatever reason; the reason is reported."""
@@ -177,6 +190,9 @@ class Loop:
 
     async def _call(self, opened: OpenCall) -> bool:
         call, attempt = opened.call, opened.attempt + 1
+        asked = self._tools.inner(call)
+        if isinstance(asked, Question):
+            return await self._question(call, asked)
         refused = await self._permission(call)
         if refused is not None:
             return await self._say(e.CallClosed(call=call.id, how=e.Closing.DENIED, output=refused))
@@ -205,27 +221,45 @@ class Loop:
             case Deny(text=text):
                 return text
             case Ask(text=text, program=program):
-                answer = await self._ask(call.id, text, program)
-                if call.id in self._session.granted or answer in ("yes", "allow", "always"):
+                options = ("yes", "no", "always") if program else ("yes", "no")
+                answer = await self._ask(
+                    Decision(
+                        id=DecisionId(f"{self._run}-{call.id}"),
+                        kind=PERMISSION,
+                        text=text,
+                        options=options,
+                        call=call.id,
+                        program=program,
+                    )
+                )
+                if call.id in self._session.granted or answer in GRANTS:
                     return None
                 return f"The user said no to this call: {answer}"
 
-    async def _ask(self, call: CallId, text: str, program: str) -> str:
-        id = DecisionId(f"{self._run}-{call}")
-        options = ("yes", "no", "always") if program else ("yes", "no")
-        asked = Decision(id=id, kind="permission", text=text, options=options, call=call)
-        future = self._answers.setdefault(id, asyncio.get_running_loop().create_future())
-        begun = self._clock.now()
+    async def _ask(self, asked: Decision) -> str:
         await self._say(e.DecisionAsked(decision=asked))
-        answer = await future
-        self._waited += self._clock.now() - begun
-        return answer
+        return await self._questions.answer(asked.id)
+
+    async def _question(self, call: Call, asked: Question) -> bool:
+        """The core writes the result with the answer (decide.py), so that it is there whoever lives
+        to see it. A question that an earlier run asked is not asked twice."""
+        known = next((d for d in self._session.decisions if d.call == call.id), None)
+        answer = await self._ask(
+            known
+            or Decision(
+                id=DecisionId(f"{self._run}-{call.id}"),
+                kind=QUESTION,
+                text=asked.text,
+                options=asked.options,
+                call=call.id,
+            )
+        )
+        self._conversation.add(e.CallFinished(call=call.id, output=answer))
+        return True
 
     def answered(self, id: DecisionId, answer: str, session: Session) -> None:
         self._session = session if session.seq > self._session.seq else self._session
-        future = self._answers.get(id)
-        if future is not None and not future.done():
-            future.set_result(answer)
+        self._questions.answered(id, answer)
 
     # --- the end ----------------------------------------------------------------------------------
 
@@ -248,7 +282,7 @@ class Loop:
             await self._say(e.BudgetWarned(run=s.run.number, limit=near[0], percent=near[1]))
 
     def _elapsed(self) -> int:
-        return self._clock.now() - self._began - self._waited
+        return self._clock.now() - self._began - self._questions.waited
 
     async def _halt(self, over: Exceeded) -> None:
         run = self._session.run

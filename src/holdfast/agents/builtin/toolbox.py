@@ -16,7 +16,7 @@ from holdfast.core.session import Call, Session
 from holdfast.core.truth import Workspace
 
 # Tools that the loop does not run yet: they are not offered to the model until it does.
-NOT_YET = frozenset({"ask_user", "delegate"})
+NOT_YET = frozenset({"delegate"})
 
 
 class Workbench:

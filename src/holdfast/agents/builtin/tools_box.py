@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from holdfast.agents.builtin import loop, permission
+from holdfast.agents.builtin.files import Refused
 from holdfast.agents.builtin.model import ToolSchema
 from holdfast.agents.builtin.tools import answer, unknown_tool
 from holdfast.agents.builtin.tools_kind import Context, Tool
+from holdfast.agents.builtin.tools_talk import AskUser
 from holdfast.core.session import Call, EffectClass
 
 
@@ -41,6 +43,19 @@ class Box:
                 return loop.Ask(text=text, program=program)
             case permission.Deny(text=text):
                 return loop.Deny(text=text)
+
+    def inner(self, call: Call) -> loop.Question | None:
+        """Arguments that are no good go the usual way: `run` says what is wrong with them."""
+        tool = self._tools.get(call.name)
+        if tool is None or tool.function is not None:
+            return None
+        try:
+            asked = tool.decode(call.arguments)
+        except Refused:
+            return None
+        if isinstance(asked, AskUser):
+            return loop.Question(text=asked.question, options=asked.options)
+        return None
 
     async def run(self, call: Call) -> loop.Ran:
         result = await answer(self._tools, call.name, call.arguments, self._context)

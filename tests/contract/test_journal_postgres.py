@@ -178,6 +178,18 @@ async def test_a_store_that_lost_what_it_acknowledged_is_not_written(postgres): 
                 await alice.append(EVENT)
 
 
+async def test_events_behind_the_head_are_not_shown(postgres):
+    """They are no part of any write that was finished."""
+    async with postgres.open() as journal:
+        alice = await writer(journal)
+        await alice.append(EVENT, EVENT)
+        postgres.spoil_row(alice.session, head=1)
+        assert [r.seq for r in await journal.read(alice.session)] == [1]
+        alice.head = 1
+        with pytest.raises(Conflict, match="what follows 1 exists already"):
+            await alice.append(EVENT)
+
+
 async def test_streamed_text_that_a_crash_took_is_no_loss(postgres):  # spec: P1
     """It was not acknowledged as durable: the writer reads again and goes on."""
     async with postgres.open() as journal:

@@ -64,7 +64,7 @@ def test_killed_at_boundaries_on_postgres(postgres_dsn):
 
 
 def test_a_log_cut_anywhere_leaves_a_prefix_of_history():
-    assert clean(power.sweep(commits=3)).runs > 200
+    assert clean(power.sweep(commits=4)).runs > 200
 
 
 def test_the_power_cut_bites_one_byte_less_is_one_commit_less():

@@ -4,16 +4,13 @@ select key, value from meta;
 -- put_meta: remembered
 insert into meta (key, value) values (?, ?) on conflict do update set value = excluded.value;
 
--- fence: the one check of every append: right lease, right head
-update session set head = ? where no = ? and generation = ? and head = ?;
+-- fence: the one check of every append; the write transaction keeps everybody else out meanwhile
+select head, generation from placed where no = ?;
 
--- fence_and_list: the same when the list changes too; an index follows updated_at, so only then
+-- list: when the list changes, and only then: an index follows updated_at, and the row costs a page
 update session set head = ?, updated_at = ?, live = coalesce(?, live), summary = coalesce(?, summary),
     lease_until = case when ? then 0 else lease_until end
-where no = ? and generation = ? and head = ?;
-
--- why_fenced: what the store has instead of what the writer believed
-select head, generation, quarantined from session where id = ?;
+where no = ?;
 
 -- append_event: key is session << 32 | seq
 insert into event (key, at, tag, version, identity, body) values (?, ?, ?, ?, ?, ?);
@@ -48,7 +45,7 @@ select p.seq, p.version, p.body from snapshot p join session s on s.no = p.sessi
 insert into session (id, created_at, updated_at) values (?, ?, ?) on conflict do nothing;
 
 -- lease: who has it
-select no, head, generation, owner, lease_until, quarantined from session where id = ?;
+select no, head, generation, owner, lease_until, quarantined from placed where id = ?;
 
 -- claim: a new generation fences whoever had it before
 update session set generation = generation + 1, owner = ?, lease_until = ? where no = ? and generation = ?;
@@ -66,19 +63,19 @@ select key & 4294967295, at, tag, version, body from event where key > ? and key
 select tag, version, body from event where key > ? and key <= ? order by key;
 
 -- number: of a session
-select no, head from session where id = ?;
+select no, head from placed where id = ?;
 
 -- rows: newest first
 select id, head, generation, owner, lease_until, summary, created_at, updated_at, quarantined
-from session where (updated_at, id) < (?, ?) order by updated_at desc, id desc limit ?;
+from placed where (updated_at, id) < (?, ?) order by updated_at desc, id desc limit ?;
 
 -- row: one of them
 select id, head, generation, owner, lease_until, summary, created_at, updated_at, quarantined
-from session where id = ?;
+from placed where id = ?;
 
 -- live: those that a restart has to look after
 select id, head, generation, owner, lease_until, summary, created_at, updated_at, quarantined
-from session where live = 1 and quarantined = '' order by no;
+from placed where live = 1 and quarantined = '' order by no;
 
 -- find: by prefix
 select id from session where id >= ? and id < ? order by id limit 20;

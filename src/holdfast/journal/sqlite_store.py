@@ -197,19 +197,15 @@ class SqliteStore:
             )
 
     def _fence(self, batch: Batch) -> int:
-        seen = batch.summary
-        head = batch.head + len(batch.events)
         number = self._numbers.get(batch.session) or self._number(batch.session)
-        where = (number, batch.generation, batch.head)
-        if seen is None and not batch.release:
-            done = self.db.execute(SQL["fence"], (head, *where))
-        else:
+        found = self.db.execute(SQL["fence"], (number,)).fetchone()
+        if found != (batch.head, batch.generation):
+            raise rows.why_refused(batch, found)
+        seen = batch.summary
+        if seen is not None or batch.release:
             listed = (None, None) if seen is None else (seen.live, rows.to_json(seen))
-            done = self.db.execute(
-                SQL["fence_and_list"], (head, batch.at, *listed, batch.release, *where)
-            )
-        if done.rowcount != 1:
-            raise self._fenced(batch)
+            head = batch.head + len(batch.events)
+            self.db.execute(SQL["list"], (head, batch.at, *listed, batch.release, number))
         return number
 
     def _number(self, session: SessionId) -> int:
@@ -220,10 +216,6 @@ class SqliteStore:
         if len(self._numbers) > NUMBERS:
             self._numbers.clear()
         return self._numbers.setdefault(session, int(found[0]))
-
-    def _fenced(self, batch: Batch) -> Exception:
-        found = self.db.execute(SQL["why_fenced"], (batch.session,)).fetchone()
-        return rows.why_refused(batch, found)
 
     def _doubled(self, batch: Batch) -> Exception:
         """Inside the transaction that failed: its own events after `head` do not count."""

@@ -13,8 +13,10 @@ import msgspec
 from holdfast.core.budget import Limits
 from holdfast.core.events import Event, RunStopped
 from holdfast.core.value import Value
-from holdfast.views.document import SessionOut, stop_out
+from holdfast.views.document import SessionOut
+from holdfast.views.items import Item
 from holdfast.views.moments import from_rfc3339, rfc3339
+from holdfast.views.stops import stop_out
 
 PROMPT_BYTES = 1_000_000
 FRAME_BYTES = 2_000_000
@@ -213,6 +215,26 @@ class EventsOut(Value, omit_defaults=False):
     epoch: str
     head: int
     events: tuple[EventOut, ...] = ()
+
+
+class ItemsOut(Value, omit_defaults=False):
+    """A page of the conversation, oldest first; subscribe from `head`. `more`: there are earlier
+    ones, to be had with `before` = the id of the first."""
+
+    epoch: str
+    head: int
+    document: SessionOut
+    items: tuple[Item, ...]
+    more: bool
+
+
+class CallOut(Value, omit_defaults=False):
+    """A tool call with all that it was given and all that came out."""
+
+    call: str
+    name: str
+    input: str
+    output: str
 
 
 class DeltaOut(Value, omit_defaults=False):

@@ -5,7 +5,7 @@ import pytest
 from holdfast.core import events as e
 from holdfast.core.ids import CallId, Millis, RoundNumber, RunNumber, TimerId
 from holdfast.core.session import Call, Evidence, Phase, Stop, StopReason, Timer
-from holdfast.views.document import stop_out
+from holdfast.views.stops import stop_out
 from holdfast.views.table import unique_digits
 from holdfast.views.timeline import Timeline, clean
 from holdfast.views.words import EXIT_CODES, SHORT, STOPPED, banner

@@ -55,6 +55,7 @@ def _response_finished(s: Session, event: e.ResponseFinished) -> Changes:
         "calls": tuple([OpenCall(call=c) for c in event.calls]),
         "messages": s.messages + (2 if event.calls else 1),
         "totals": add(s.totals, event.usage),
+        "context": event.usage.tokens,
     }
     if event.message_id is not None:
         changes["message_id"] = event.message_id

@@ -298,6 +298,7 @@ class Session(Value):
     progressed: bool = False  # the current run did durable work
     hint: Hint | None = None
     totals: Usage = Usage()
+    context: int = 0  # tokens of the last request and its response
 
     phase: Phase = Phase.IDLE
     round: RoundNumber = RoundNumber(0)

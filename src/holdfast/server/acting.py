@@ -16,7 +16,7 @@ from holdfast.core.offer import ResumeStatus, in_bulk, status
 from holdfast.engine.engine import Outcome
 from holdfast.ports import Damaged, JournalError, Row
 from holdfast.server.desk import Desk, Failure
-from holdfast.views.document import SessionOut, Times, document, listed
+from holdfast.views.document import Around, SessionOut, document, listed
 from holdfast.wire import (
     PROMPT_BYTES,
     AnswerIn,
@@ -58,17 +58,17 @@ async def shown(desk: Desk, id: SessionId) -> SessionOut:
     if row.quarantined:
         return from_row(row)
     try:
-        return document(await desk.engine.session(id), times(row))
+        return document(await desk.engine.session(id), around(row))
     except Damaged as error:
-        return listed(id, row.head, row.summary, times(row), str(error))
+        return listed(id, row.head, row.summary, around(row), str(error))
 
 
 def from_row(row: Row) -> SessionOut:
-    return listed(row.session, row.head, row.summary, times(row), row.quarantined)
+    return listed(row.session, row.head, row.summary, around(row), row.quarantined)
 
 
-def times(row: Row) -> Times:
-    return Times(created_at=row.created_at, updated_at=row.updated_at)
+def around(row: Row) -> Around:
+    return Around(created_at=row.created_at, updated_at=row.updated_at)
 
 
 # --- commands -------------------------------------------------------------------------------------

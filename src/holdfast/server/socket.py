@@ -10,7 +10,7 @@ Rule 3: every command carries the client's own id, and gets one `result` with it
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from litestar import WebSocket, websocket
@@ -20,78 +20,37 @@ from litestar.params import SkipValidation
 
 from holdfast.core import inputs as i
 from holdfast.core.ids import Seq, SessionId
-from holdfast.core.value import Value
 from holdfast.server import acting
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.errors import body_of
+from holdfast.server.frames import (
+    Answer,
+    Cancel,
+    Delta,
+    Dismiss,
+    Events,
+    Gap,
+    Given,
+    Hello,
+    Prompt,
+    Reattach,
+    Result,
+    Resume,
+    Said,
+    Seen,
+    Status,
+    Subscribe,
+    Unsubscribe,
+)
 from holdfast.server.guard import Pace
 from holdfast.server.reading import Piece, follow
-from holdfast.wire import AnswerIn, LimitsIn, PromptIn, ResumeIn
+from holdfast.wire import AnswerIn, PromptIn, ResumeIn
 
 Here = SkipValidation[NamedDependency[Desk]]
 Socket = WebSocket[Any, Any, Any]
 SUBSCRIPTIONS = 64  # of one client, at once
 
 
-class Frame(Value, tag_field="type"):
-    """What all frames of a client have."""
-
-    id: str
-    session: str
-
-
-class Subscribe(Frame, tag="subscribe"):
-    after: int = 0
-    epoch: str = ""
-    view: str = "events"
-
-
-class Unsubscribe(Frame, tag="unsubscribe"):
-    pass
-
-
-class Prompt(Frame, tag="prompt"):
-    text: str
-    input: str | None = None
-    limits: LimitsIn | None = None
-
-
-class Resume(Frame, tag="resume"):
-    message: str | None = None
-    limits: LimitsIn | None = None
-    rerun: tuple[str, ...] = ()
-    fresh: bool = False
-
-
-class Cancel(Frame, tag="cancel"):
-    pass
-
-
-class Dismiss(Frame, tag="dismiss"):
-    pass
-
-
-class Answer(Frame, tag="answer"):
-    decision: str
-    answer: str
-    always: str | None = None
-
-
-class Seen(Frame, tag="seen"):
-    by: str = "page"
-
-
-class Status(Frame, tag="session.status"):
-    pass
-
-
-class Reattach(Frame, tag="session.resume"):
-    pass
-
-
-Given = (
-    Subscribe | Unsubscribe | Prompt | Resume | Cancel | Dismiss | Answer | Seen | Status | Reattach
-)
 READ_ONLY = (Subscribe, Unsubscribe, Status)
 _decode = msgspec.json.Decoder(Given).decode
 _encode = msgspec.json.Encoder().encode
@@ -176,8 +135,7 @@ class Line:
         head, epoch = row.head if row else 0, self._desk.engine.journal.epoch
         reset = (given.epoch not in ("", epoch)) or given.after > head
         await self._result(given.id, ok={"session": id})
-        hello = {"type": "hello", "session": id, "epoch": epoch, "head": head, "reset": reset}
-        await self._send(hello)
+        await self._send(Hello(session=id, epoch=epoch, head=head, reset=reset))
         after = Seq(0 if reset else given.after)
         self._subscriptions[id] = asyncio.create_task(self._pump(id, after))
 
@@ -201,25 +159,27 @@ class Line:
             return
         except Exception as error:  # noqa: BLE001  the journal failed: the client starts again
             with contextlib.suppress(Exception):
-                await self._send({"type": "gap", "session": id, "error": body_of(error)})
+                await self._send(Gap(session=id, error=body_of(error)))
 
     async def _pass_on(self, id: SessionId, piece: Piece) -> None:
         if piece.events:
             first, last = piece.events[0].seq, piece.events[-1].seq
-            frame = {"type": "events", "session": id, "first": first, "seq": last}
-            await self._send({**frame, "events": piece.events})
+            events = tuple(piece.events)
+            await self._send(Events(session=id, first=first, seq=last, events=events))
         for delta in piece.deltas:
-            item = f"{'thinking' if delta.thinking else 'text'}/{delta.round}/{delta.part}"
-            frame = {"type": "delta", "session": id, "item": item}
-            await self._send({**frame, "offset": delta.offset, "text": delta.text})
+            field: Literal["text", "thinking"] = "thinking" if delta.thinking else "text"
+            item = f"{field}/{delta.round}/{delta.part}"
+            await self._send(
+                Delta(session=id, item=item, field=field, offset=delta.offset, text=delta.text)
+            )
 
     # --- frames out -------------------------------------------------------------------------------
 
     async def _result(self, id: str, *, ok: object = None, error: Exception | None = None) -> None:
-        body = {"error": body_of(error)} if error is not None else {"ok": ok}
-        await self._send({"type": "result", "id": id, **body})
+        told = Result(id=id, error=body_of(error)) if error is not None else Result(id=id, ok=ok)
+        await self._send(told)
 
-    async def _send(self, frame: dict[str, Any]) -> None:
+    async def _send(self, frame: Said) -> None:
         async with self._sending:
             await self._socket.send_text(_encode(frame).decode())
 

@@ -4,25 +4,16 @@ One shape, whether it was made from the fold or from a line of the list. Nothing
 it has its default: whoever reads it need not know ours.
 """
 
-from holdfast.core.session import Decision, Phase, Session, State, Stop
+from typing import TypedDict
+
+from holdfast.core.actions import Standing, actions
+from holdfast.core.offer import Offer, ResumeStatus
+from holdfast.core.session import CallStatus, Decision, Phase, Session, State, StopReason
 from holdfast.core.value import Value
 from holdfast.views.moments import rfc3339
 from holdfast.views.sessions import Summary
-
-
-class StopOut(Value, omit_defaults=False, rename={"error": "class"}):
-    """SPEC A4, with moments as text."""
-
-    reason: str
-    error: str | None
-    message: str
-    phase: str
-    round: int
-    at: str
-    resumes_at: str | None
-    percent: int | None
-    evidence: dict[str, object]
-    fingerprint: str | None
+from holdfast.views.stops import StopOut, stop_out
+from holdfast.views.words import BannerOut, doing, strip
 
 
 class WorkspaceOut(Value, omit_defaults=False):
@@ -55,6 +46,20 @@ class LaunchOut(Value, omit_defaults=False):
     status: str
 
 
+class ProgressOut(Value, omit_defaults=False):
+    """Of the run that is active. `tokens` and `cost` are its own, not the session's."""
+
+    phase: Phase
+    round: int
+    tool: str | None  # the call that is being carried out
+    tokens: Tokens
+    cost: float
+    context_used: int | None  # tokens of the last request and its response
+    context_window: int | None
+    started_at: str | None
+    cancelling: bool
+
+
 class SessionOut(Value, omit_defaults=False):
     id: str
     title: str
@@ -83,18 +88,69 @@ class SessionOut(Value, omit_defaults=False):
     tags: tuple[str, ...]
     archived: bool
     task: str | None
+    actions: tuple[str, ...]  # what a person may do now: core/actions.py
+    banner: BannerOut | None
+    doing: str  # in a list: what it is at, or why it stopped
+    needs_you: bool  # a question is open, or a stop waits for Resume or Dismiss
+    unseen: bool  # a question, or a stop that nobody has seen
+    progress: ProgressOut | None  # None: nothing runs
+    status: ResumeStatus | None  # None: in a list, where no agent is asked
     quarantined: str | None = None  # why it may not be touched
 
 
-class Times(Value):
-    """What the fold does not know: when it began and last changed."""
+class Around(Value):
+    """What the fold does not know: when it was, and what the world says about it."""
 
     created_at: int
     updated_at: int
+    run_started_at: int | None = None
+    status: ResumeStatus | None = None
+    offer: Offer | None = None
 
 
-def document(s: Session, times: Times) -> SessionOut:
-    workspace = s.workspace
+class Offered(TypedDict):
+    """What a person is shown and may do: the same, from the fold and from the list."""
+
+    stop: StopOut | None
+    last_stop: StopOut | None
+    stop_seen: bool
+    actions: tuple[str, ...]
+    banner: BannerOut | None
+    doing: str
+    needs_you: bool
+    unseen: bool
+
+
+def _offered(
+    s: Session | Summary, standing: Standing, offer: Offer | None = None, quarantined: str = ""
+) -> Offered:
+    stop, last = stop_out(s.stop), stop_out(s.last_stop)
+    waits = stop is not None and stop.reason != StopReason.CANCELLED  # that one waits for nobody
+    at = s.phase if standing.running else None
+    words = doing(question=standing.asking, phase=at, last=last)
+    return Offered(
+        actions=() if quarantined else actions(standing),
+        banner=strip(stop, offer),
+        doing="quarantined" if quarantined else words,
+        needs_you=standing.asking or waits,
+        unseen=standing.asking or (waits and not s.stop_seen),
+    )
+
+
+def _standing(s: Session) -> Standing:
+    return Standing(
+        state=s.state,
+        running=s.run is not None,
+        cancelling=s.run is not None and s.run.cancelling,
+        stopped=s.stop is not None,
+        asking=bool(s.decisions),
+        queued=bool(s.queue),
+        trashed=s.trashed,
+    )
+
+
+def document(s: Session, around: Around) -> SessionOut:
+    place = s.workspace
     return SessionOut(
         id=s.id,
         title=s.title,
@@ -104,11 +160,8 @@ def document(s: Session, times: Times) -> SessionOut:
         model=s.model,
         mode=s.mode,
         workspace=WorkspaceOut(
-            path=workspace.path, branch=workspace.branch, repo=workspace.repo, base=workspace.base
+            path=place.path, branch=place.branch, repo=place.repo, base=place.base
         ),
-        stop=stop_out(s.stop),
-        last_stop=stop_out(s.last_stop),
-        stop_seen=s.stop_seen,
         run=s.run.number if s.run else None,
         phase=s.phase,
         round=s.round,
@@ -116,20 +169,31 @@ def document(s: Session, times: Times) -> SessionOut:
         agent_session_id=s.token,
         pending=tuple(decision_out(d) for d in s.decisions),
         queue=tuple(QueuedOut(id=q.id, text=q.text) for q in s.queue),
-        cost=s.totals.cost_micros / 1_000_000,
+        cost=_dollars(s.totals.cost_micros),
         tokens=Tokens(input=s.totals.input_tokens, output=s.totals.output_tokens),
         launch=LaunchOut(number=s.launch.number, status=s.launch.status) if s.launch else None,
-        created_at=rfc3339(times.created_at),
-        updated_at=rfc3339(times.updated_at),
+        created_at=rfc3339(around.created_at),
+        updated_at=rfc3339(around.updated_at),
         pinned=s.pinned,
         tags=s.tags,
         archived=s.archived,
         task=s.task,
+        progress=_progress(s, around),
+        status=around.status,
+        **_offered(s, _standing(s), around.offer),
     )
 
 
-def listed(id: str, head: int, row: Summary, times: Times, quarantined: str = "") -> SessionOut:
+def listed(id: str, head: int, row: Summary, around: Around, quarantined: str = "") -> SessionOut:
     """From its line in the list. Whoever has questions or a queue is read whole instead."""
+    standing = Standing(
+        state=row.state,
+        running=row.run is not None,
+        stopped=row.stop is not None,
+        asking=row.pending > 0,
+        queued=row.queue > 0,
+        trashed=row.trashed,
+    )
     return SessionOut(
         id=id,
         title=row.title,
@@ -139,9 +203,6 @@ def listed(id: str, head: int, row: Summary, times: Times, quarantined: str = ""
         model=row.model,
         mode=row.mode,
         workspace=WorkspaceOut(path=row.workspace, branch=row.branch),
-        stop=stop_out(row.stop),
-        last_stop=stop_out(row.last_stop),
-        stop_seen=row.stop_seen,
         run=row.run,
         phase=row.phase,
         round=row.round,
@@ -149,36 +210,42 @@ def listed(id: str, head: int, row: Summary, times: Times, quarantined: str = ""
         agent_session_id=row.token,
         pending=(),
         queue=(),
-        cost=row.cost_micros / 1_000_000,
+        cost=_dollars(row.cost_micros),
         tokens=Tokens(input=row.input_tokens, output=row.output_tokens),
         launch=LaunchOut(number=row.launch, status="up") if row.launch is not None else None,
-        created_at=rfc3339(times.created_at),
-        updated_at=rfc3339(times.updated_at),
+        created_at=rfc3339(around.created_at),
+        updated_at=rfc3339(around.updated_at),
         pinned=row.pinned,
         tags=row.tags,
         archived=row.archived,
         task=row.task,
+        progress=None,
+        status=None,
         quarantined=quarantined or None,
+        **_offered(row, standing, quarantined=quarantined),
     )
 
 
-def stop_out(stop: Stop | None) -> StopOut | None:
-    if stop is None:
+def _progress(s: Session, around: Around) -> ProgressOut | None:
+    if s.run is None:
         return None
-    evidence = stop.evidence
-    seen = {name: getattr(evidence, name) for name in evidence.__struct_fields__}
-    return StopOut(
-        reason=stop.reason,
-        error=stop.error,
-        message=stop.message,
-        phase=stop.phase,
-        round=stop.round,
-        at=rfc3339(stop.at),
-        resumes_at=rfc3339(stop.resumes_at) if stop.resumes_at is not None else None,
-        percent=stop.percent,
-        evidence={name: value for name, value in seen.items() if value not in (None, False)},
-        fingerprint=stop.fingerprint,
+    used, at = s.run.spent.usage, around.run_started_at
+    begun = (c.call.name for c in reversed(s.calls) if c.status is CallStatus.INTENDED)
+    return ProgressOut(
+        phase=s.phase,
+        round=s.round,
+        tool=next(begun, None),
+        tokens=Tokens(input=used.input_tokens, output=used.output_tokens),
+        cost=_dollars(used.cost_micros),
+        context_used=s.context or None,
+        context_window=None,
+        started_at=rfc3339(at) if at is not None else None,
+        cancelling=s.run.cancelling,
     )
+
+
+def _dollars(micros: int) -> float:
+    return micros / 1_000_000
 
 
 def decision_out(d: Decision) -> DecisionOut:

@@ -7,7 +7,7 @@ from holdfast.core.session import StopReason
 from holdfast.views.document import SessionOut
 from holdfast.views.moments import age, from_rfc3339
 from holdfast.views.timeline import clean
-from holdfast.views.words import doing, money
+from holdfast.views.words import money
 
 HEAD = ("ID", "STATE", "WHY", "CHANGED", "COST", "AGENT", "TITLE")
 SHORTEST = 4  # digits of an id, where they are enough
@@ -48,7 +48,7 @@ def unique_digits(ids: Sequence[str]) -> int:
 def _row(s: SessionOut, digits: int, now: int) -> tuple[str, ...]:
     title = " ".join(clean(s.title).split())[:TITLE]
     changed = age(from_rfc3339(s.updated_at), now)
-    return (s.id[:digits], s.state, doing(s), changed, money(s.cost), s.agent, title)
+    return (s.id[:digits], s.state, s.doing, changed, money(s.cost), s.agent, title)
 
 
 def _paint(s: SessionOut) -> int:

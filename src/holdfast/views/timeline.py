@@ -13,8 +13,8 @@ import msgspec
 from holdfast.core import events as e
 from holdfast.core.session import Call
 from holdfast.core.value import Value
-from holdfast.views.document import stop_out
 from holdfast.views.moments import span
+from holdfast.views.stops import stop_out
 from holdfast.views.words import explained
 
 WIDTH = 100  # of a call's arguments on its line

@@ -1,8 +1,10 @@
 """One line per stop, for people; what a reason means to a shell. The texts are SPEC K2's."""
 
+from holdfast.core.offer import Offer, OfferKind
 from holdfast.core.session import StopReason
-from holdfast.views.document import SessionOut, StopOut
+from holdfast.core.value import Value
 from holdfast.views.moments import age, clock, from_rfc3339
+from holdfast.views.stops import StopOut
 
 STOPPED: dict[StopReason, str] = {
     StopReason.COMPLETED: "Completed",
@@ -29,6 +31,40 @@ SHORT: dict[StopReason, str] = {
     StopReason.INTERRUPTED: "interrupted",
 }
 
+# The icon and the tint of a banner. What is completed has none.
+LOOKS: dict[StopReason, tuple[str, str]] = {
+    StopReason.CANCELLED: ("pause", "gray"),
+    StopReason.BUDGET_EXCEEDED: ("bolt", "amber"),
+    StopReason.TOOL_LIMIT: ("wrench", "amber"),
+    StopReason.ROUND_LIMIT: ("wrench", "amber"),
+    StopReason.TIME_LIMIT: ("wrench", "amber"),
+    StopReason.RATE_LIMITED: ("hourglass", "amber"),
+    StopReason.ERROR: ("warning", "red"),
+    StopReason.INTERRUPTED: ("pause", "gray"),
+}
+BUTTONS: dict[OfferKind, str | None] = {
+    OfferKind.NONE: None,
+    OfferKind.RESUME: "Resume",
+    OfferKind.RESUME_ANYWAY: "Resume anyway",
+}
+
+
+class BannerOut(Value, omit_defaults=False):
+    """All that the strip between messages and input shows (SPEC K2)."""
+
+    reason: StopReason
+    title: str
+    text: str  # what is known beyond the title; may be empty
+    icon: str
+    tint: str
+    button: str | None
+    dismiss: bool  # a second button
+    at: str
+    phase: str
+    round: int
+    resumes_at: str | None
+
+
 OK, FAILED, CANCELLED, LIMIT = 0, 1, 4, 75
 EXIT_CODES: dict[StopReason, int] = {
     StopReason.COMPLETED: OK,
@@ -54,14 +90,40 @@ def banner(stop: StopOut) -> str:
     return text
 
 
+def strip(stop: StopOut | None, offer: Offer | None = None) -> BannerOut | None:
+    """None: there is nothing to say. Without a button: it is not offered, and `text` says why."""
+    reason = StopReason(stop.reason) if stop else StopReason.COMPLETED
+    if stop is None or reason not in LOOKS:
+        return None
+    interrupted = reason is StopReason.INTERRUPTED
+    icon, tint = LOOKS[reason]
+    return BannerOut(
+        reason=reason,
+        title=banner(stop),
+        text=(offer.reason if offer else "") or beyond(stop),
+        icon=icon,
+        tint=tint,
+        button=BUTTONS[offer.kind if offer else OfferKind.RESUME],
+        dismiss=interrupted,
+        at=stop.at,
+        phase=stop.phase,
+        round=stop.round,
+        resumes_at=stop.resumes_at,
+    )
+
+
 def explained(stop: StopOut) -> str:
     """The banner's line and what we know beyond it."""
+    return f"{banner(stop)} {beyond(stop)}".strip()
+
+
+def beyond(stop: StopOut) -> str:
     known = [stop.message] if stop.message else []
     if stop.error is not None:
         known.append(f"[{stop.error}]")
     if stop.evidence.get("daemon_stopping"):
         known.append("The daemon was stopped.")
-    return " ".join([banner(stop), *known])
+    return " ".join(known)
 
 
 def where(stop: StopOut, now: int) -> str:
@@ -70,15 +132,12 @@ def where(stop: StopOut, now: int) -> str:
     return ", ".join([*parts, stop.phase.replace("_", " "), age(from_rfc3339(stop.at), now)])
 
 
-def doing(session: SessionOut) -> str:
-    """In a list: what it is at, or why it stopped."""
-    if session.quarantined:
-        return "quarantined"
-    if session.pending:
+def doing(*, question: bool, phase: str | None, last: StopOut | None) -> str:
+    """In a list: what it is at (`phase` None: nothing runs), or why it stopped."""
+    if question:
         return "question open"
-    if session.run is not None:
-        return session.phase.replace("_", " ")
-    last = session.last_stop
+    if phase is not None:
+        return phase.replace("_", " ")
     return SHORT[StopReason(last.reason)] if last else "not started"
 
 

@@ -129,6 +129,9 @@ def _offered(
     at = s.phase if standing.running else None
     words = doing(question=standing.asking, phase=at, last=last)
     return Offered(
+        stop=stop,
+        last_stop=last,
+        stop_seen=s.stop_seen,
         actions=() if quarantined else actions(standing),
         banner=strip(stop, offer),
         doing="quarantined" if quarantined else words,

@@ -39,6 +39,7 @@ from holdfast.workspaces import shadow, worktree
 from holdfast.workspaces.adapter import GitWorkspaces
 from holdfast.workspaces.errors import NotARepository, WorkspaceError
 from holdfast.workspaces.fresh import make_repository
+from holdfast.workspaces.harvest import GitWork
 from holdfast.workspaces.session_git import SessionGit
 
 LOG = logging.getLogger(__name__)
@@ -76,6 +77,7 @@ class System:
         )
         self._agents = RoutedAgents({"builtin": builtin})
         self._workspaces = GitWorkspaces(self._submit, clock)
+        self.work = GitWork()
         self.engine = Engine(
             journal=self._journal,
             clock=clock,

@@ -11,6 +11,7 @@ from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
 from holdfast.core.truth import NoTruth, Truth
 from holdfast.core.value import Value
+from holdfast.views.changes import AppliedOut, DiffOut
 from holdfast.views.sessions import Summary
 
 # --- what the journal keeps -----------------------------------------------------------------
@@ -235,6 +236,20 @@ class Workspaces(Protocol):
     async def truth(self, session: Session) -> Truth | NoTruth: ...
     async def snapshot(self, errand: Errand, session: Session) -> None: ...
     async def rewind(self, errand: Errand, session: Session) -> None: ...
+
+
+class Work(Protocol):
+    """Getting a session's work out (SPEC H4). `Refused` where that cannot be: nothing was changed."""
+
+    async def diff(
+        self, session: Session, *, path: str | None = None, text: bool = True
+    ) -> DiffOut:
+        """Everything since the base. `path`: of that file alone, and that in full."""
+
+    async def patch(self, session: Session, *, stat: bool = False) -> bytes:
+        """All of it, as git would apply it; or the table of `--stat`."""
+
+    async def apply(self, session: Session, *, to: str | None, squash: bool) -> AppliedOut: ...
 
 
 class Notifier(Protocol):

@@ -115,6 +115,11 @@ class CloseIn(Value):
     cancelled: bool = False
 
 
+class ApplyIn(Value):
+    squash: bool = False
+    to: str | None = None  # a branch; None: the one the user is on
+
+
 class AnswerIn(Value):
     decision: str
     answer: str

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.workspaces.apply import apply
-from holdfast.workspaces.changes import diff
+from holdfast.workspaces.changes import Form, diff
 from holdfast.workspaces.errors import CannotApply
 from holdfast.workspaces.git import Git
 from holdfast.workspaces.worktree import in_place
@@ -60,16 +60,15 @@ async def test_the_diff_has_commits_and_uncommitted_untracked_renamed_and_binary
 
 async def test_the_diff_can_be_a_table_or_against_another_commit(repo):
     workspace = await worked(repo)
-    shown = await diff(workspace, stat=True)
+    shown = await diff(workspace, form=Form.STAT)
     assert shown.text.splitlines()[-1] == " 4 files changed, 2 insertions(+), 1 deletion(-)"
     since = await diff(workspace, base="HEAD")
     assert "a.txt" not in {f.name for f in since.files}
 
 
-async def test_a_diff_that_is_too_long_is_cut_and_says_so(repo, monkeypatch):
+async def test_a_diff_that_is_too_long_is_cut_and_says_so(repo):
     workspace = await worked(repo)
-    monkeypatch.setattr("holdfast.workspaces.changes.CAP", 100)
-    shown = await diff(workspace)
+    shown = await diff(workspace, cap=100)
     assert shown.cut and len(shown.text) == 100
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from holdfast.core.truth import NoTruth, Truth
 from holdfast.workspaces.apply import apply
-from holdfast.workspaces.changes import diff
+from holdfast.workspaces.changes import Form, diff
 from holdfast.workspaces.errors import Misled, NotARepository, WouldLose
 from holdfast.workspaces.mending import rebuild, remove
 from holdfast.workspaces.place import discover
@@ -388,7 +388,7 @@ async def _everything_in_a_tree(repo: Path) -> None:
     truth = await read_truth(workspace)
     assert isinstance(truth, Truth) and "work.txt" in truth.untracked
     assert "work.txt" in (await diff(workspace)).text
-    assert "work.txt" in (await diff(workspace, stat=True)).text
+    assert "work.txt" in (await diff(workspace, form=Form.STAT)).text
     await take(workspace, S, 1)
     shutil.rmtree(path)
     await rebuild(workspace, ref_of(S, (await listed(workspace_of(repo, workspace), S))[-1].number))

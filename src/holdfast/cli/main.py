@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "dismiss": ("sessions", "Put away a stop without resuming"),
     "close": ("sessions", "Close a session for good"),
     "reopen": ("sessions", "Bring back a failed or cancelled session"),
+    "diff": ("work", "What a session changed"),
+    "apply": ("work", "Bring a session's work into your branch"),
     "resume": ("resume", "Carry on where a session stopped"),
     "wait": ("resume", "Wait until a session's run has stopped"),
     "decide": ("sessions", "Answer a session's question"),

@@ -6,6 +6,7 @@ from typing import Protocol
 from holdfast.core.ids import SessionId
 from holdfast.core.value import Value
 from holdfast.engine.engine import Engine
+from holdfast.ports import Work
 from holdfast.wire import NewSession
 
 
@@ -25,6 +26,10 @@ class Desk(Protocol):
     @property
     def store(self) -> str:
         """Where the journal is, for people."""
+
+    @property
+    def work(self) -> Work:
+        """What sessions changed, and the way out for it."""
 
     async def create(self, wanted: NewSession) -> Opened:
         """Makes the work tree and opens the session. It does not send the prompt. `Unfit` where

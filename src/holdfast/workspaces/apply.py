@@ -30,6 +30,7 @@ UNDER_WAY = (
     "sequencer",
 )
 CONFLICT = 1
+DIFFERENT = ("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z")
 
 
 class Applied(Value):
@@ -37,6 +38,7 @@ class Applied(Value):
     before: str
     commit: str
     tree: str  # the folder whose files were changed too; empty: the branch is checked out nowhere
+    files: int = 0  # that are different there now
 
     @property
     def moved(self) -> bool:
@@ -81,8 +83,14 @@ async def apply(
             else:
                 await _move_tree(target, branch, before, result, by)
             await _remember(git, workspace, branch, result)
-    tree = str(target.tree) if target else ""
-    return Applied(branch=branch, before=before, commit=result.commit, tree=tree)
+        changed = await git.git(*DIFFERENT, before, result.commit, "--")
+    return Applied(
+        branch=branch,
+        before=before,
+        commit=result.commit,
+        tree=str(target.tree) if target else "",
+        files=len(changed.names),
+    )
 
 
 def _checked_out(place: Place, branch: str) -> Place | None:

@@ -1,0 +1,98 @@
+"""The port `Work`, on git: a session's work, looked at and brought over.
+
+Whatever stands in the way is a refusal in one sentence; nothing was changed then.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+
+from holdfast.core.errors import Refused
+from holdfast.core.session import Session
+from holdfast.core.truth import Workspace
+from holdfast.views.changes import AppliedOut, DiffOut, by_file, file_out
+from holdfast.workspaces.apply import apply
+from holdfast.workspaces.changes import CAP, Diff, Form, diff
+from holdfast.workspaces.errors import FolderMissing, WorkspaceError
+from holdfast.workspaces.git import PLAIN, Git
+
+LISTED = 4 << 20  # bytes of a patch that is shown file by file
+
+
+class GitWork:
+    def __init__(self, *, by: Git = PLAIN) -> None:
+        self._by = by
+
+    async def diff(
+        self, session: Session, *, path: str | None = None, text: bool = True
+    ) -> DiffOut:
+        form = Form.PATCH if text else Form.NAMES
+        with _refusing(session):
+            cap = LISTED if path is None else CAP
+            found = await diff(session.workspace, form=form, path=path, cap=cap, by=self._by)
+        # A large patch is taken apart beside the loop, which has others to serve.
+        return await asyncio.to_thread(_told, session.workspace, found, whole=path is not None)
+
+    async def patch(self, session: Session, *, stat: bool = False) -> bytes:
+        form = Form.STAT if stat else Form.BINARY
+        with _refusing(session):
+            found = await diff(session.workspace, form=form, by=self._by)
+        if found.cut:
+            path, base = session.workspace.path, found.base[:12]
+            raise Refused(
+                f"The patch has more than {CAP >> 20} MB.",
+                f"`hold diff {session.id[:6]} --stat` lists the files; "
+                f"`git -C {path} diff {base}` shows all of it.",
+            )
+        missing = "".join(f"# Not shown, too large or unreadable: {n!r}\n" for n in found.left_out)
+        return missing.encode() + found.raw
+
+    async def apply(self, session: Session, *, to: str | None, squash: bool) -> AppliedOut:
+        with _refusing(session):
+            done = await apply(
+                session.workspace,
+                to=to,
+                squash=squash,
+                message=f"{session.title or 'Work'}\n\nHoldfast session {session.id}",
+                by=self._by,
+            )
+        return AppliedOut(
+            branch=done.branch,
+            before=done.before,
+            commit=done.commit,
+            moved=done.moved,
+            folder=done.tree,
+            files=done.files,
+        )
+
+
+@contextlib.contextmanager
+def _refusing(session: Session) -> Iterator[None]:
+    if not session.workspace.git:
+        raise Refused("This session works in a plain folder: without git nothing is compared.")
+    try:
+        yield
+    except FolderMissing as error:
+        branch = session.workspace.branch
+        hint = f"What was committed is on the branch {branch}." if branch else ""
+        raise Refused(str(error), hint) from error
+    except (WorkspaceError, OSError) as error:
+        raise Refused(str(error)) from error
+
+
+def _told(workspace: Workspace, found: Diff, *, whole: bool) -> DiffOut:
+    if not found.raw:
+        files = tuple(file_out(file) for file in found.files)
+    elif whole:
+        files = by_file(found.files, found.text, cut=found.cut, each=CAP, whole=CAP)
+    else:
+        files = by_file(found.files, found.text, cut=found.cut)
+    return DiffOut(
+        base=found.base,
+        branch=workspace.branch,
+        files=files,
+        added=sum(file.added or 0 for file in found.files),
+        removed=sum(file.removed or 0 for file in found.files),
+        left_out=found.left_out,
+        truncated=any(file.truncated for file in files),
+    )

@@ -5,10 +5,12 @@ Rule 2: if the daemon dies, it is started once; what recovery wrote down is the 
 Rule 3: whichever way it ends, the command that resumes it is printed.
 """
 
+import contextlib
 import queue
 import signal
 import sys
 import threading
+import time
 from typing import Any
 
 import msgspec
@@ -26,6 +28,7 @@ from holdfast.views.words import EXIT_CODES, money
 from holdfast.wire import AnswerIn, DeltaOut, Done, EventOut, event_in
 
 TICK = 0.2  # seconds between two looks of the progress line
+KNOCKS = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between them
 
 
 class Follower:
@@ -114,9 +117,18 @@ class Follower:
             self._farewell()
             raise DaemonLost("The daemon died again; its log says why.")
         self._restarted = True
-        self._client.health()  # starts it if it is gone
+        self._knock()
         self._lines = queue.SimpleQueue()
         self._listen()
+
+    def _knock(self) -> None:
+        """Starts it if it is gone. One that is just dying may still take a call and not answer."""
+        for wait in KNOCKS:
+            with contextlib.suppress(DaemonLost):
+                self._client.health()
+                return
+            time.sleep(wait)
+        self._client.health()
 
     def _take(self, line: bytes) -> int | None:
         given: dict[str, Any] = msgspec.json.decode(line)

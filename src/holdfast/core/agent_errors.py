@@ -69,13 +69,11 @@ def classify(
     for error, words, codes in _ROWS:
         matched = words.search(message)
         if matched or status in codes:
-            if error is _E.QUOTA and at is not None:
-                error = _E.RATE_LIMITED  # it comes back by itself
             rule = matched[0] if matched else f"status {status}"
-            limited = error is _E.RATE_LIMITED
-            return Trouble(
-                error=error, rule=rule, status=status, resumes_at=at if limited else None
-            )
+            back = error is _E.QUOTA and at is not None  # it comes back by itself
+            if error is _E.RATE_LIMITED or back:
+                return Trouble(error=_E.RATE_LIMITED, rule=rule, status=status, resumes_at=at)
+            return Trouble(error=error, rule=rule, status=status)
     return Trouble(error=_E.UNKNOWN, status=status)
 
 

@@ -152,12 +152,20 @@ def call_off(s: Session) -> list[e.Event]:
     starts, so nothing more is handed to it meanwhile."""
     if s.launch is None or not s.launch.alive:
         return []
-    return [e.LaunchExited(launch=s.launch.number, message="called off", liveness="unknown")]
+    gone = e.LaunchExited(launch=s.launch.number, message="called off", liveness="unknown")
+    return exited(s, gone)
+
+
+def exited(s: Session, gone: e.LaunchExited) -> list[e.Event]:
+    """Nobody is left to take the answers to what that process asked."""
+    why = "the agent that asked is gone"
+    asked = [d.id for d in s.decisions if d.launch == gone.launch]
+    return [gone, *(e.DecisionDismissed(decision=id, why=why) for id in asked)]
 
 
 def deliver(s: Session) -> e.PromptDelivered:
     assert s.run is not None and s.launch is not None
-    return e.PromptDelivered(run=s.run.number, launch=s.launch.number)
+    return e.PromptDelivered(run=s.run.number, launch=s.launch.number, inject=s.inject)
 
 
 def stop_run(

@@ -163,7 +163,7 @@ def _label(s: Session, command: i.Command) -> list[e.Event]:
         case i.OpenSession():
             return [e.SessionOpened(**fields(command))]
         case i.ConfigureSession():
-            return [e.SessionConfigured(**fields(command))]
+            return _configure(s, command)
         case i.RenameSession(title=title):
             return [e.SessionRenamed(title=title)]
         case i.PinSession(pinned=pinned):
@@ -174,7 +174,7 @@ def _label(s: Session, command: i.Command) -> list[e.Event]:
             return [e.SessionArchived(archived=archived)]
         case i.TrashSession():
             if s.run is not None:
-                raise Refused(f"Session {s.id} is running.", "Stop it first (hold stop).")
+                raise Refused(f"Session {s.id} is running.", STOP_FIRST)
             return [*call_off(s), e.SessionTrashed()]
         case i.RestoreSession():
             return [e.SessionRestored()] if s.trashed else []
@@ -184,6 +184,17 @@ def _label(s: Session, command: i.Command) -> list[e.Event]:
             return [e.SessionReopened()]
         case _:
             raise AssertionError(command)
+
+
+def _configure(s: Session, command: i.ConfigureSession) -> list[e.Event]:
+    """An agent that is handed its session's work to another one has to be gone first."""
+    stays = command.agent in (None, s.agent) and command.via in (None, s.via)
+    if not stays and s.run is not None:
+        raise Refused(f"Session {s.id} is running: its agent cannot be changed now.", STOP_FIRST)
+    return [*([] if stays else call_off(s)), e.SessionConfigured(**fields(command))]
+
+
+STOP_FIRST = "Stop it first (hold stop)."
 
 
 def _send(s: Session, command: i.SendPrompt, facts: i.Facts) -> list[e.Event]:

@@ -15,6 +15,7 @@ class DeliverPrompt(Value):
 
     launch: LaunchNumber
     run: RunNumber
+    inject: bool = False  # put the history in front of them (injection.py)
 
 
 class InterruptAgent(Value):

@@ -12,7 +12,7 @@ from holdfast.core.ids import (
     TimerId,
     Token,
 )
-from holdfast.core.plan import Plan
+from holdfast.core.plan import Abilities, Plan
 from holdfast.core.session import Cause, Decision, ErrorClass, Handle, Hint, Origin, Stop, Timer
 from holdfast.core.truth import Workspace
 from holdfast.core.value import Value
@@ -124,6 +124,7 @@ class PromptDelivered(Value):
 
     run: RunNumber
     launch: LaunchNumber
+    inject: bool = False  # with the history in front of it
 
 
 class CancelRequested(Value):
@@ -178,6 +179,7 @@ class LaunchStarted(Value):
 
 class LaunchReady(Value):
     launch: LaunchNumber
+    abilities: Abilities | None = None  # what the agent said it can do
 
 
 class LaunchExited(Value):
@@ -204,6 +206,8 @@ class TokenDropped(Value):
 
 
 class ContextInjected(Value):
+    """Our record of the conversation was handed to the agent."""
+
     launch: LaunchNumber
     characters: int
 

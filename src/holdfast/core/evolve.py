@@ -14,6 +14,7 @@ from holdfast.core.budget import add
 from holdfast.core.evolve_round import CHANGES as ROUND
 from holdfast.core.evolve_round import Changes
 from holdfast.core.ids import SessionId
+from holdfast.core.plan import Strategy
 from holdfast.core.session import (
     GRANTS,
     PERMISSION,
@@ -28,6 +29,9 @@ from holdfast.core.session import (
     StopReason,
 )
 from holdfast.core.value import fields, replace
+
+# Whether the first prompt of such a launch carries the history. Where it is not said: as it was.
+INJECTS = {Strategy.INJECT: True, Strategy.FRESH: False, Strategy.REPLAY: False}
 
 
 def evolve(session: Session, event: e.Event) -> Session:
@@ -50,7 +54,7 @@ def _session(s: Session, event: e.SessionEvent) -> Changes:
         case e.SessionOpened():
             return dict(opened=True, **fields(event))
         case e.SessionConfigured():
-            return dict(
+            return _handed_over(s, event) | dict(
                 agent=event.agent or s.agent,
                 via=event.via if event.via is not None else s.via,
                 model=event.model or s.model,
@@ -82,6 +86,14 @@ def _session(s: Session, event: e.SessionEvent) -> Changes:
             assert_never(event)
 
 
+def _handed_over(s: Session, event: e.SessionConfigured) -> Changes:
+    """Another agent knows nothing of what this one remembers or can do (SPEC E14)."""
+    if event.agent in (None, s.agent) and event.via in (None, s.via):
+        return {}
+    launch = replace(s.launch, abilities=None) if s.launch else None
+    return dict(token=None, past_tokens=(), message_id=None, launch=launch)
+
+
 def _input(s: Session, event: e.InputEvent) -> Changes:
     match event:
         case e.InputAccepted(input=id, text=text, queued=queued):
@@ -100,7 +112,7 @@ def _run(s: Session, event: e.RunEvent) -> Changes:
             return _run_started(s, event)
         case e.PromptDelivered():
             run = replace(s.run, delivered=True) if s.run else None
-            return dict(run=run, state=State.RUNNING, inject=False)
+            return dict(run=run, state=State.RUNNING, inject=s.inject and event.inject)
         case e.CancelRequested():
             return dict(run=replace(s.run, cancelling=True) if s.run else None)
         case e.RunStopped():
@@ -128,6 +140,7 @@ def _run_started(s: Session, event: e.RunStarted) -> Changes:
         input=event.input,
         text=event.text if event.text is not None else queued,
         briefing=event.briefing,
+        launches=1 if s.agent_alive else 0,
     )
     return dict(
         state=State.STARTING,
@@ -172,12 +185,21 @@ def _run_stopped(s: Session, event: e.RunStopped) -> Changes:
 def _launch(s: Session, event: e.LaunchEvent) -> Changes:
     match event:
         case e.LaunchRequested(launch=number, plan=plan, reattach=reattach):
-            launch = Launch(number=number, plan=plan, reattach=reattach)
-            return dict(launch=launch, launches=number, state=State.STARTING)
+            known = s.launch.abilities if s.launch else None
+            launch = Launch(number=number, plan=plan, reattach=reattach, abilities=known)
+            run = replace(s.run, launches=s.run.launches + 1) if s.run else None
+            return dict(
+                launch=launch,
+                launches=number,
+                state=State.STARTING,
+                run=run,
+                inject=INJECTS.get(plan.strategy, s.inject),
+            )
         case e.LaunchStarted(handle=handle):
             return _launched(s, LaunchStatus.STARTED, handle=handle)
-        case e.LaunchReady():
-            return _launched(s, LaunchStatus.READY)
+        case e.LaunchReady(abilities=abilities):
+            said = dict(abilities=abilities) if abilities else {}
+            return _launched(s, LaunchStatus.READY, **said)
         case e.LaunchExited():
             return {**_launched(s, LaunchStatus.EXITED), **_idle_again(s)}
         case e.Reattached():

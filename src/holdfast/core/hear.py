@@ -8,7 +8,7 @@ from typing import assert_never
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.begin import begin, call_off, deliver, stop_run
+from holdfast.core.begin import begin, call_off, deliver, exited, stop_run
 from holdfast.core.errors import Refused
 from holdfast.core.evolve import fold
 from holdfast.core.ids import LaunchNumber, TimerId
@@ -76,7 +76,7 @@ def _heard(s: Session, events: tuple[i.Reportable, ...]) -> list[e.Event]:
 def _ready(s: Session, given: i.AgentReady) -> list[e.Event]:
     if _status(s) is LaunchStatus.READY or s.launch is None:
         return []
-    events: list[e.Event] = [e.LaunchReady(launch=given.launch)]
+    events: list[e.Event] = [e.LaunchReady(launch=given.launch, abilities=given.abilities)]
     asked = s.launch.plan.token
     if asked is not None and compare(asked, given.token) is Returned.CHANGED:
         why = f"the agent came back with another conversation than {asked}"
@@ -92,25 +92,45 @@ def _ready(s: Session, given: i.AgentReady) -> list[e.Event]:
 
 
 def _exited(s: Session, given: i.AgentExited, facts: i.Facts) -> list[e.Event]:
-    gone = e.LaunchExited(
+    out = e.LaunchExited(
         launch=given.launch,
         exit_code=given.exit_code,
         signal=given.signal,
         error=given.error,
         message=given.message,
     )
+    gone = exited(s, out)
     if s.run is None:
-        return [gone]
+        return gone
     evidence = Evidence(exit_code=given.exit_code, signal=given.signal)
     if s.run.cancelling:
-        return [gone, *stop_run(s, facts, reason=StopReason.CANCELLED, evidence=evidence)]
+        return [*gone, *stop_run(s, facts, reason=StopReason.CANCELLED, evidence=evidence)]
+    if _once_more(s, given):
+        return [*gone, e.Notice(kind="relaunch", text=ONCE_MORE), _relaunch(s)]
     message = given.message or _how(given)
     error = given.error or ErrorClass.UNKNOWN
     reason = StopReason.RATE_LIMITED if error is ErrorClass.RATE_LIMITED else StopReason.ERROR
     return [
-        gone,
+        *gone,
         *stop_run(s, facts, reason=reason, error=error, message=message, evidence=evidence),
     ]
+
+
+ONCE_MORE = "The agent ended before it got the prompt: it is started once more."
+LAUNCHES = 2  # for one prompt
+
+
+def _once_more(s: Session, given: i.AgentExited) -> bool:
+    """A process that died by itself before it had the prompt did nothing yet (SPEC G7). One that we
+    ended, or that said what is wrong, would do the same again."""
+    died = given.exit_code is not None or given.signal is not None
+    waiting = s.run is not None and not s.run.delivered and s.run.launches < LAUNCHES
+    return waiting and died and given.error is None
+
+
+def _relaunch(s: Session) -> e.LaunchRequested:
+    assert s.launch is not None
+    return e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=s.launch.plan)
 
 
 def _how(given: i.AgentExited) -> str:
@@ -128,7 +148,7 @@ def _refused(s: Session, given: i.TokenRefused, facts: i.Facts) -> list[e.Event]
     events: list[e.Event] = [
         e.TokenDropped(launch=given.launch, why=given.why),
         e.ContextLost(launch=given.launch, why=given.why),
-        e.LaunchExited(launch=given.launch, message=why, liveness="unknown"),  # so it is killed
+        *exited(s, e.LaunchExited(launch=given.launch, message=why, liveness="unknown")),  # killed
         e.Notice(kind="token_refused", text=why),
     ]
     if s.run is None:
@@ -183,7 +203,7 @@ def _owner_lost(s: Session, given: i.OwnerLost, facts: i.Facts) -> list[e.Event]
         return []
     liveness = "unknown" if given.alive is None else "dead"
     gone: list[e.Event] = (
-        [e.LaunchExited(launch=s.launch.number, liveness=liveness)]
+        exited(s, e.LaunchExited(launch=s.launch.number, liveness=liveness))
         if s.launch is not None and s.launch.alive
         else []
     )

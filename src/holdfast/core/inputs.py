@@ -236,6 +236,7 @@ class AgentStarted(Value):
 class AgentReady(Value):
     launch: LaunchNumber
     token: Token | None = None
+    abilities: Abilities | None = None
 
 
 class AgentExited(Value):

@@ -88,6 +88,10 @@ def _kill_if_unknown(_s: Session, event: e.LaunchExited) -> list[f.Effect]:
     return [f.KillAgent(launch=event.launch)] if event.liveness == "unknown" else []
 
 
+def _deliver(event: e.PromptDelivered) -> f.DeliverPrompt:
+    return f.DeliverPrompt(launch=event.launch, run=event.run, inject=event.inject)
+
+
 def _relay(s: Session, event: e.DecisionAnswered) -> list[f.Effect]:
     if not s.agent_alive:
         return []
@@ -96,7 +100,7 @@ def _relay(s: Session, event: e.DecisionAnswered) -> list[f.Effect]:
 
 OWES: dict[type, Callable[[Session, Any], list[f.Effect]]] = {
     e.LaunchRequested: lambda _s, ev: [f.StartAgent(launch=ev.launch, plan=ev.plan)],
-    e.PromptDelivered: lambda _s, ev: [f.DeliverPrompt(launch=ev.launch, run=ev.run)],
+    e.PromptDelivered: lambda _s, ev: [_deliver(ev)],
     e.CancelRequested: _interrupt,
     e.RunStopped: lambda s, ev: [*_end(s, ev), *_snapshot(s)],
     e.CallFinished: _after_call,

@@ -22,7 +22,7 @@ from holdfast.core.ids import (
     TimerId,
     Token,
 )
-from holdfast.core.plan import Plan, Strategy
+from holdfast.core.plan import Abilities, Plan, Strategy
 from holdfast.core.truth import Truth, Workspace
 from holdfast.core.value import Value
 
@@ -171,6 +171,7 @@ class Run(Value):
     briefing: str | None = None  # our own, marked as synthetic
     delivered: bool = False
     cancelling: bool = False
+    launches: int = 0  # of an agent, for this run
 
 
 class LaunchStatus(StrEnum):
@@ -200,6 +201,7 @@ class Launch(Value):
     plan: Plan = Plan(strategy=Strategy.FRESH)
     handle: Handle | None = None
     reattach: bool = False  # brought back idle: no prompt, no run
+    abilities: Abilities | None = None  # as the agent said when it last came up
 
     @property
     def alive(self) -> bool:
@@ -223,6 +225,7 @@ class Decision(Value):
     options: tuple[str, ...] = ()
     call: CallId | None = None
     program: str = ""  # what "always" would cover
+    launch: LaunchNumber | None = None  # only the process that asked can use the answer
 
 
 GRANTS = frozenset({"yes", "allow", "always"})  # answers that let a call begin

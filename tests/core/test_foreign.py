@@ -8,6 +8,7 @@ from holdfast.core import effects as f
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.errors import Refused
+from holdfast.core.ids import Token
 from holdfast.core.plan import Abilities, Strategy
 from holdfast.core.react import react
 from holdfast.core.session import Decision, ErrorClass, StopReason
@@ -49,7 +50,7 @@ def test_it_is_owed_until_it_was_handed_over_and_then_never_again():
 
 def test_an_agent_that_comes_back_with_another_conversation_gets_the_history():
     story = cold().tell(i.SendPrompt(input=SECOND, text="go on"), i.AgentStarted(launch=TWO))
-    events = story.then(i.AgentReady(launch=TWO, token="another"))
+    events = story.then(i.AgentReady(launch=TWO, token=Token("another")))
     assert [e.LaunchReady, e.ContextLost, e.TokenLearned, e.PromptDelivered] == kinds(events)
     assert events[-1].inject
 

@@ -24,7 +24,9 @@ PURE = ("core", "views", "runbook")
 PURE_MAY_IMPORT = sys.stdlib_module_names | {"holdfast", "msgspec"}
 
 # Put together here so that this file does not find itself.
-UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X")) + r")\b")
+# Where a person would mark it: in a comment, or with a colon. A task's first state is a word of SPEC A11.
+MARKS = "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X"))
+UNFINISHED = re.compile(rf"(#|--|//|/\*)\s*({MARKS})\b|(?<![.\w])({MARKS})(:|\()")
 NOWHERE_NAMES = {"util", "utils", "helper", "helpers", "manager", "managers"}
 MACHINE_PATH = re.compile(r"(?<![\w.$}/~-])/(work|root)/")
 INDEX_ADDRESS = re.compile(r"index-url|find-links|file:|/simple|://")

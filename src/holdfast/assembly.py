@@ -141,6 +141,7 @@ class System:
             title=title,
             workspace=workspace,
             limits=wanted.limits.over(self._config),
+            task=wanted.task,
         )
         await self.engine.submit(id, opened)
         self.lend(id, wanted.environ)

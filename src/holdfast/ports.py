@@ -9,6 +9,7 @@ from holdfast.core.ids import BlobId, CallId, Generation, Millis, Seq, SessionId
 from holdfast.core.plan import Abilities
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
+from holdfast.core.task import Task
 from holdfast.core.truth import NoTruth, Truth
 from holdfast.core.value import Value
 from holdfast.views.changes import AppliedOut, DiffOut
@@ -197,6 +198,10 @@ class Journal(Protocol):
     async def postpone(self, errand: Errand, *, due: Millis) -> None: ...
 
     async def blob(self, id: BlobId) -> bytes | None: ...
+    async def put_task(self, task: Task) -> None: ...
+    async def tasks(self) -> list[Task]:
+        """Newest first."""
+
     async def quarantine(self, session: SessionId, why: str) -> None: ...
 
     async def rebuild_list(self) -> int:

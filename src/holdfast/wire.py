@@ -17,6 +17,7 @@ from holdfast.views.document import SessionOut
 from holdfast.views.items import Item
 from holdfast.views.moments import from_rfc3339, rfc3339
 from holdfast.views.stops import stop_out
+from holdfast.views.tasks import TaskOut
 
 PROMPT_BYTES = 1_000_000
 FRAME_BYTES = 2_000_000
@@ -91,9 +92,19 @@ class NewSession(Value):
     here: bool = False
     git: bool = True
     with_changes: bool = False
+    task: str | None = None
     environ: Mapping[
         str, str
     ] = {}  # keys for the provider; kept in memory, by the Unix socket only
+
+
+class TaskIn(Value):
+    title: str
+    description: str = ""
+
+
+class TasksOut(Value):
+    tasks: tuple[TaskOut, ...]
 
 
 class PromptIn(Value):

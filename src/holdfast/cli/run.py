@@ -39,6 +39,7 @@ def place_options(command: F) -> F:
         click.option("--model", help="provider:model"),
         click.option("--mode", type=click.Choice(MODES), help="What it may do without asking."),
         click.option("--title", help="Default: the first words of the prompt."),
+        click.option("--task", help="The task it works on; `hold task ls` lists them."),
         click.option("--here", is_flag=True, help="In this folder, not in a work tree."),
         click.option("--no-git", is_flag=True, help="With --here: a folder without git."),
         click.option("--with-changes", is_flag=True, help="Bring uncommitted changes along."),
@@ -48,19 +49,24 @@ def place_options(command: F) -> F:
 
 
 @click.command()
-@click.argument("prompt")
+@click.argument("prompt", required=False)
 @place_options
 @limit_options
 @click.option("--detach", is_flag=True, help="Do not follow the run.")
 @click.option("--on-question", type=QUESTIONS, help="Default: ask on a terminal, else exit 5.")
 @json_option
-def run(*, prompt: str, detach: bool, on_question: str | None, as_json: bool, **given: Any) -> int:
-    """Let an agent work on PROMPT (- reads it from standard input).
+def run(
+    *, prompt: str | None, detach: bool, on_question: str | None, as_json: bool, **given: Any
+) -> int:
+    """Let an agent work on PROMPT (- reads it from standard input), or on a task.
 
     It works in a work tree of its own; Ctrl-C stops it, Ctrl-Q leaves it running.
     """
+    if prompt is None and given["task"] is None:
+        raise click.UsageError("Say what is to be done: a PROMPT, or --task ID.")
     client = connect()
-    made = _create(client, _words(prompt), given)
+    words = _words(prompt) if prompt is not None else _of_task(client, given["task"])
+    made = _create(client, words, given)
     for line in made.notes:
         note(line)
     if detach or made.run is None:
@@ -129,9 +135,17 @@ def _create(client: Client, prompt: str | None, given: dict[str, Any]) -> Create
         here=given["here"],
         git=not given["no_git"],
         with_changes=given["with_changes"],
+        task=given["task"],
         environ=keys(os.environ),
     )
     return client.post("/api/sessions", wanted, Created)
+
+
+def _of_task(client: Client, id: str) -> str:
+    from holdfast.views.tasks import TaskOut
+
+    task = client.get(f"/api/tasks/{id}", TaskOut)
+    return f"{task.title}\n\n{task.description}".strip()
 
 
 def _limits(given: dict[str, Any]) -> LimitsIn | None:

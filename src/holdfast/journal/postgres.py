@@ -23,6 +23,7 @@ from psycopg import sql
 
 from holdfast.core.events import Event
 from holdfast.core.ids import BlobId, Millis, Seq, SessionId
+from holdfast.core.task import Task
 from holdfast.journal import postgres_store as store
 from holdfast.journal import rows
 from holdfast.journal.postgres_store import SQL, Connection, translate
@@ -249,6 +250,9 @@ class PostgresJournal:
     async def quarantine(self, session: SessionId, why: str) -> None:
         await self._write(lambda db: store.quarantine(db, session, why))
 
+    async def put_task(self, task: Task) -> None:
+        await self._do("put_task", id=task.id, at=task.created_at, body=rows.to_json(task))
+
     async def rebuild_list(self) -> int:
         return await self._write(store.rebuild_list)
 
@@ -296,6 +300,9 @@ class PostgresJournal:
     async def blob(self, id: BlobId) -> bytes | None:
         found = await self._look("blob", id=id)
         return await asyncio.to_thread(rows.unpack, found[0][0]) if found else None
+
+    async def tasks(self) -> list[Task]:
+        return rows.tasks(await self._look("tasks"))
 
     # --- what only a server can do ------------------------------------------------------------------
 

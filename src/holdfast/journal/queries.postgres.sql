@@ -182,3 +182,10 @@ update session set summary = %(summary)b::bytea, live = %(live)s where id = %(id
 
 -- server_now: one clock for all hosts
 select (extract(epoch from clock_timestamp()) * 1000)::int8;
+
+-- put_task: as a person said it last
+insert into task (id, created_at, body) values (%(id)s, %(at)s, %(body)b::bytea)
+on conflict (id) do update set body = excluded.body;
+
+-- tasks: newest first
+select id, body from task order by created_at desc, id desc;

@@ -96,3 +96,9 @@ select no, id from session order by no;
 
 -- put_summary: of the list made anew
 update session set summary = ?, live = ? where no = ?;
+
+-- put_task: as a person said it last
+insert into task (id, created_at, body) values (?, ?, ?) on conflict (id) do update set body = excluded.body;
+
+-- tasks: newest first
+select id, body from task order by created_at desc, id desc;

@@ -9,6 +9,7 @@ import msgspec
 from holdfast.core.events import Event
 from holdfast.core.ids import Generation, Millis, Seq, SessionId
 from holdfast.core.session import Session
+from holdfast.core.task import Task
 from holdfast.journal.codec import READERS, Unreadable, decode, encode, reader
 from holdfast.ports import (
     Batch,
@@ -28,6 +29,7 @@ SNAPSHOT_VERSION = 4
 
 _summary = msgspec.json.Decoder(Summary)
 _session = msgspec.json.Decoder(Session)
+_task = msgspec.json.Decoder(Task)
 to_json = msgspec.json.Encoder().encode
 UNFIT = (msgspec.DecodeError, UnicodeDecodeError)  # a body that is not what was written
 
@@ -138,6 +140,18 @@ def snapshot(row: Sequence[Any] | None) -> Snapshot | None:
         return Snapshot(seq=row[0], session=_session.decode(row[2]))
     except UNFIT:
         return None  # a copy; the events are the truth
+
+
+def tasks(found: Iterable[Sequence[Any]]) -> list[Task]:
+    """One that cannot be read is shown as such: it hides no other."""
+    return [_read_task(id, body) for id, body in found]
+
+
+def _read_task(id: str, body: bytes) -> Task:
+    try:
+        return _task.decode(body)
+    except UNFIT as error:
+        return Task(id=id, title=f"(damaged: {error})")
 
 
 def pack(body: bytes) -> bytes:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from holdfast.core.events import Event
 from holdfast.core.ids import BlobId, Millis, Seq, SessionId
+from holdfast.core.task import Task
 from holdfast.journal import rows
 from holdfast.journal.owner import process_dead
 from holdfast.journal.replies import Replies, Reply
@@ -308,6 +309,12 @@ class SqliteJournal:
 
     async def blob(self, id: BlobId) -> bytes | None:
         return await self._read(lambda store: store.blob(id))
+
+    async def put_task(self, task: Task) -> None:
+        await self._write(lambda store: store.put_task(task))
+
+    async def tasks(self) -> list[Task]:
+        return await self._read(SqliteStore.tasks)
 
 
 def _nothing(_store: SqliteStore) -> None:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from holdfast.core.events import Event
 from holdfast.core.evolve import rebuild
 from holdfast.core.ids import BlobId, Generation, Millis, Seq, SessionId
+from holdfast.core.task import Task
 from holdfast.journal import rows
 from holdfast.journal.codec import encode
 from holdfast.journal.queries import load, migrations
@@ -318,6 +319,12 @@ class SqliteStore:
     def blob(self, id: BlobId) -> bytes | None:
         found = self.db.execute(SQL["blob"], (id,)).fetchone()
         return rows.unpack(found[0]) if found else None
+
+    def put_task(self, task: Task) -> None:
+        self.db.execute(SQL["put_task"], (task.id, task.created_at, rows.to_json(task)))
+
+    def tasks(self) -> list[Task]:
+        return rows.tasks(self._every("tasks"))
 
     def checkpoint(self) -> int:
         """Moves the log into the file. Returns the frames that are still only in the log."""

@@ -5,7 +5,7 @@ Nothing here knows a rule: an input goes to the engine, and what was written dow
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
@@ -13,6 +13,7 @@ from holdfast.core.budget import Limits
 from holdfast.core.errors import Refused
 from holdfast.core.ids import CallId, DecisionId, InputId, SessionId
 from holdfast.core.offer import ResumeStatus, in_bulk, status
+from holdfast.core.task import Task
 from holdfast.engine.engine import Outcome
 from holdfast.ports import Damaged, JournalError, Row
 from holdfast.server.desk import Desk, Failure
@@ -41,11 +42,23 @@ async def resolve(desk: Desk, given: str) -> SessionId:
     found = await desk.engine.journal.find(given) if ID.fullmatch(given) else []
     if len(found) == 1 or (len(given) == WHOLE and found):
         return found[0]
+    raise _not_one("session", given, found, "`hold ls` lists them.")
+
+
+async def find_task(desk: Desk, given: str) -> Task:
+    """By its id or the beginning of it."""
+    found = [t for t in await desk.engine.journal.tasks() if given and t.id.startswith(given)]
+    if len(found) == 1:
+        return found[0]
+    raise _not_one("task", given, [t.id for t in found], "`hold task ls` lists them.")
+
+
+def _not_one(kind: str, given: str, found: Sequence[str], hint: str) -> Failure:
     if not found:
-        raise Failure("not_found", f"There is no session {given!r}.", "`hold ls` lists them.")
-    raise Failure(
+        return Failure("not_found", f"There is no {kind} {given!r}.", hint)
+    return Failure(
         "ambiguous",
-        f"{given!r} is the beginning of {len(found)} sessions: {', '.join(found)}",
+        f"{given!r} is the beginning of {len(found)} {kind}s: {', '.join(found)}",
         "Give more digits.",
         candidates=tuple(found),
     )

@@ -13,6 +13,7 @@ from holdfast.core.checkpoint import checkpoint
 from holdfast.core.conversation import build
 from holdfast.core.ids import InputId, Millis, Seq, SessionId
 from holdfast.core.offer import ResumeStatus
+from holdfast.core.value import replace
 from holdfast.server import acting
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.reading import lines, read_on
@@ -52,6 +53,8 @@ async def create(request: Asking, desk: Here, data: JSONBody[NewSession]) -> Cre
         acting.check_prompt(data.prompt)
     if data.environ and not by_unix(request):
         raise Failure("forbidden", "Keys are taken over the Unix socket alone.")
+    if data.task is not None:
+        data = replace(data, task=(await acting.find_task(desk, data.task)).id)
     opened = await desk.create(data)
     acting.lend(desk, opened.id, data.environ, unix=by_unix(request))
     run = None

@@ -14,7 +14,6 @@ import asyncio
 import contextlib
 import itertools
 import os
-import signal
 import subprocess
 import tempfile
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
@@ -22,15 +21,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from holdfast.core.value import Value
-from holdfast.runtimes.processes import COOKIE, GRACE, Process, carrying, end, everyone, tree
+from holdfast.runtimes.child import Child, raise_oom_score
+from holdfast.runtimes.processes import COOKIE, carrying, end
 
 ALLOWED = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM"}
 )
 READ_GRACE = 0.25  # seconds for what is still in the pipe after the exit
 CHUNK = 65536
-OOM_SCORE = 300  # more than ours
-OOM_MOST = 1000
 
 
 class Finished(Value):
@@ -69,7 +67,7 @@ class LocalRuntime:
         variables = scrubbed(os.environ, {**env, COOKIE: cookie})
         kept = _Kept(output_limit)
         with _started(argv, cwd=cwd, env=variables, input=input) as (process, pipe):
-            _raise_oom_score(process.pid)
+            raise_oom_score(process.pid)
             running = _Running(process, pipe, kept, cookie)
             try:
                 return await running.finish(timeout)
@@ -117,30 +115,23 @@ class _Kept:
         del self._tail[: max(0, len(self._tail) - self._last)]
 
 
-class _Running:
-    """A command that has been started, its exit not yet collected: its pid stays its own."""
+class _Running(Child):
+    """A command that has been started, and what it says."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], pipe: int, kept: _Kept, cookie: str
     ) -> None:
-        self._process, self._pipe, self._kept, self._cookie = process, pipe, kept, cookie
-        self._loop = asyncio.get_running_loop()
-        self._eof, self._exited = asyncio.Event(), asyncio.Event()
+        super().__init__(process, cookie)
+        self._pipe, self._kept = pipe, kept
+        self._eof = asyncio.Event()
         os.set_blocking(pipe, False)
         self._loop.add_reader(pipe, self._read)
-        self._handle: int | None = None
-        self._waiter: asyncio.Task[None] | None = None
-        if hasattr(os, "pidfd_open"):
-            self._handle = os.pidfd_open(process.pid)
-            self._loop.add_reader(self._handle, self._on_exit, self._handle)
-        else:
-            self._waiter = asyncio.create_task(self._wait_in_thread())
 
     async def finish(self, timeout: float) -> Finished:  # noqa: ASYNC109  see run
-        timed_out = not await self._exited_within(timeout)
+        timed_out = not await self.exited_within(timeout)
         survivors = await self.end() if timed_out else []
         held = not await self._drained()
-        code = self._process.poll()
+        code = self.code()
         return Finished(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
@@ -151,44 +142,9 @@ class _Running:
             survivors=tuple(p.pid for p in survivors),
         )
 
-    async def end(self) -> list[Process]:
-        """The whole tree. It is looked at before the first blow: a child whose parent has died can
-        no longer be told from a stranger, if it left our cookie behind."""
-        known = self._find()
-        self._stroke(signal.SIGTERM)
-        if self._handle is None:
-            await self._exited_within(GRACE)  # nothing to look at here but the group
-        left = await end(self._find, known=known)
-        self._stroke(signal.SIGKILL)
-        await self._exited_within(1)
-        return left
-
     def close(self) -> None:
         self._loop.remove_reader(self._pipe)
-        if self._handle is not None:
-            self._loop.remove_reader(self._handle)
-            os.close(self._handle)
-        if self._waiter is not None:
-            self._waiter.cancel()
-
-    def _stroke(self, number: signal.Signals) -> None:
-        # Its leader is not collected yet, so the group's number cannot be anybody else's.
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
-
-    def _find(self) -> list[Process]:
-        return [*tree(self._process.pid, among=everyone()), *carrying(self._cookie)]
-
-    def _on_exit(self, handle: int) -> None:
-        self._loop.remove_reader(handle)  # it stays readable for ever
-        self._exited.set()
-
-    async def _exited_within(self, seconds: float) -> bool:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._exited.wait()
-        return self._exited.is_set()
+        super().close()
 
     def _read(self) -> None:
         try:
@@ -209,16 +165,12 @@ class _Running:
                 await self._eof.wait()
         return self._eof.is_set()
 
-    async def _wait_in_thread(self) -> None:
-        await asyncio.to_thread(self._process.wait)
-        self._exited.set()
-
 
 @contextlib.contextmanager
 def _started(
     argv: Sequence[str], *, cwd: str | Path, env: Mapping[str, str], input: bytes | None
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The process and the reading end of its output. Collected in the end, if it has exited."""
+    """The process and the reading end of its output."""
     reading, writing = os.pipe()
     try:
         with _stdin(input) as stdin:
@@ -240,9 +192,6 @@ def _started(
         yield process, reading
     finally:
         os.close(reading)
-        if process.poll() is None:
-            # It hangs in the kernel. Said in `survivors`; the interpreter need not warn as well.
-            process.returncode = -signal.SIGKILL
 
 
 @contextlib.contextmanager
@@ -255,22 +204,6 @@ def _stdin(input: bytes | None) -> Iterator[int | IO[bytes]]:
         file.write(input)
         file.seek(0)
         yield file
-
-
-def _raise_oom_score(pid: int) -> None:
-    """Also for children that were born before this was written. Raising it needs no privilege."""
-    try:
-        ours = int(Path("/proc/self/oom_score_adj").read_text("ascii"))
-    except (OSError, ValueError):
-        return
-    wanted = str(min(OOM_MOST, max(ours, 0) + OOM_SCORE))
-    ahead = [pid]
-    while ahead:
-        one = ahead.pop()
-        with contextlib.suppress(OSError):
-            Path(f"/proc/{one}/oom_score_adj").write_text(wanted, "ascii")
-            children = Path(f"/proc/{one}/task/{one}/children").read_text("ascii")
-            ahead += [int(child) for child in children.split()]
 
 
 async def _despite_cancels(work: Coroutine[Any, Any, object]) -> None:

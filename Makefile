@@ -106,3 +106,13 @@ lock: | .venv/pyvenv.cfg ## write requirements/*.txt anew from pyproject.toml an
 	@$(COMPILE) pyproject.toml requirements/build.in --group dev -c requirements/run.txt -o requirements/dev.txt
 	@$(COMPILE) requirements/bench.in -c requirements/run.txt -o requirements/bench.txt
 	@! grep -HnE 'index-url|find-links|file:|/simple|://' requirements/*.txt
+
+# --- other people's agents ----------------------------------------------------------------------
+
+.PHONY: agents agents-install
+
+agents-install: ## the real agent programs, pinned, into the cache; about 2 GB the first time
+	@tools/agents/install
+
+agents: .venv/dev.stamp ## the real agent programs, and the tests that run them; prints the table
+	@PATH="$$(tools/agents/install):$$PATH" $(BIN)/python -m pytest -q -m real tests/agents/real

@@ -1,0 +1,134 @@
+"""What is known of an agent, as a value, and what a command of it looks like when it is filled in.
+
+Rule 1: a command is a list of arguments, never a line for a shell. `{id}`, `{prompt}`, `{fork}` stand
+for one value each; `{mode}` and `{model}`, standing alone, for as many arguments as the profile says.
+Rule 2: a mode that the agent cannot be told is refused before it is started (SPEC E1).
+Rule 3: an id comes from the agent and is hostile: one that does not look like an id is none.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from holdfast.core.value import Value
+
+Arguments = tuple[str, ...]
+ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
+
+
+class Acp(Value, forbid_unknown_fields=True):
+    command: Arguments
+    program: str = ""  # an adapter's own; empty: the agent's
+    modes: Mapping[str, str] = {}  # ours to the agent's
+
+
+class Commands(Value, forbid_unknown_fields=True):
+    """Of a terminal or one-shot agent."""
+
+    start: Arguments
+    resume: Arguments = ()
+    fork: Arguments = ()
+    go_on: Arguments = msgspec.field(default=(), name="continue")  # with its newest conversation
+    model: Arguments = ()
+    modes: Mapping[str, Arguments] = {}
+    mode_env: Mapping[str, Mapping[str, str]] = {}
+    format: str = ""  # which reader understands what it prints
+    prompt: str = "argument"  # or stdin
+    unknown: Arguments = ()  # words with which it says that it does not know an id
+
+    @property
+    def chooses_id(self) -> bool:
+        """Whether we say which id it is to have."""
+        return "{id}" in self.start
+
+
+class Transcript(Value, forbid_unknown_fields=True):
+    """Where the agent keeps its own record: the first root that is set, a pattern below it."""
+
+    root: Arguments
+    pattern: str
+    table: str = ""  # of a SQLite database, whose `id` it is
+    id: str = ID
+
+
+class Quirk(Value, forbid_unknown_fields=True):
+    name: str
+    about: str
+    since: str = ""
+    below: str = ""
+
+    def applies(self, version: str) -> bool:
+        """To a version that is not known, every quirk does."""
+        if not version:
+            return True
+        now = _numbers(version)
+        early = bool(self.since) and now < _numbers(self.since)
+        return not early and not (self.below and now >= _numbers(self.below))
+
+
+class Profile(Value, forbid_unknown_fields=True):
+    title: str
+    program: str
+    via: Arguments  # best first
+    package: str = ""  # where npm has it
+    login: str = ""  # how to let it in, for people
+    version: Arguments = ("--version",)
+    environ: Arguments = ()  # variables of the user's environment that it may have; `X_*` for all of X
+    env: Mapping[str, str] = {}  # what it is given unless the user's environment says otherwise
+    acp: Acp | None = None
+    oneshot: Commands | None = None
+    terminal: Commands | None = None
+    transcript: Transcript | None = None
+    quirks: tuple[Quirk, ...] = msgspec.field(default=(), name="quirk")
+    disposable: bool = False
+    max_age: str = ""
+
+    def programs(self) -> dict[str, str]:
+        """The program that each way needs."""
+        ways = {"oneshot": self.oneshot, "terminal": self.terminal}
+        found = {way: self.program for way, commands in ways.items() if commands}
+        if self.acp is not None:
+            found["acp"] = self.acp.program or self.program
+        return {way: found[way] for way in self.via if way in found}
+
+    def modes(self, via: str) -> frozenset[str]:
+        commands = {"oneshot": self.oneshot, "terminal": self.terminal}.get(via)
+        if commands is not None:
+            return frozenset(commands.modes)
+        return frozenset(self.acp.modes) if self.acp else frozenset()
+
+    def may_have(self, name: str) -> bool:
+        return any(
+            name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+            for pattern in self.environ
+        )
+
+
+def looks_like_id(given: str, pattern: str = ID) -> bool:
+    return re.fullmatch(pattern, given) is not None
+
+
+def filled(
+    command: Sequence[str], commands: Commands, values: Mapping[str, str], *, mode: str
+) -> list[str]:
+    """The command as it is run. `KeyError` for a mode that the agent cannot be told."""
+    argv: list[str] = []
+    for argument in command:
+        if argument == "{mode}":
+            argv += commands.modes[mode]
+        elif argument == "{model}":
+            model = values.get("model", "")
+            argv += [a.replace("{model}", model) for a in commands.model] if model else []
+        else:
+            argv.append(_fill(argument, values))
+    return argv
+
+
+def _fill(argument: str, values: Mapping[str, str]) -> str:
+    """In one go: a value that contains another's name is not filled in again."""
+    return re.sub(r"\{(id8|id|prompt|fork)\}", lambda found: values.get(found[1], ""), argument)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"\d+", version)[:3])

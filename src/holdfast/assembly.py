@@ -7,6 +7,7 @@ as it is; both take the same leases on the same store.
 import asyncio
 import contextlib
 import logging
+import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from holdfast.config import Config
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
 from holdfast.core.ids import SessionId
+from holdfast.core.redact import redact_text
 from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
 from holdfast.engine import memory
@@ -28,6 +30,7 @@ from holdfast.engine.clock import SystemClock
 from holdfast.engine.engine import Engine
 from holdfast.engine.outbox import Outbox
 from holdfast.engine.recovery import Found, Mender, recover, watch
+from holdfast.engine.secrets import Secrets
 from holdfast.journal.owner import this_owner
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.notify.log import LogNotifier
@@ -56,6 +59,7 @@ class System:
         self.store = str(config.get("store") or home / "journal.db")
         self._journal = _journal(home, config)
         self._lent: dict[SessionId, dict[str, str]] = {}
+        self.secrets = Secrets(os.environ)
         clock = SystemClock()
         self._models = Models()
         self._bench = Workbench(
@@ -74,6 +78,7 @@ class System:
             toolbox=self._bench.toolbox,
             prober=self._bench.probe,
             sweep=sweep,
+            secrets=self.secrets.of,
         )
         self._agents = RoutedAgents({"builtin": builtin})
         self._workspaces = GitWorkspaces(self._submit, clock)
@@ -84,6 +89,7 @@ class System:
             agents=self._agents,
             workspaces=self._workspaces,
             owner=this_owner(),
+            secrets=self.secrets.of,
         )
         self._agents.submit = self.engine.submit
         self._outbox = Outbox(self.engine, LogNotifier())
@@ -131,7 +137,9 @@ class System:
         if problem:
             raise Unfit(problem, "Give one with --model provider:model or scripted:FILE.")
         id = SessionId(secrets.token_hex(6))
+        self.lend(id, wanted.environ)  # first: what it holds must not even name a branch
         title = wanted.title or _title(wanted.prompt or "")
+        title = redact_text(title, secrets=self.secrets.of(id))
         workspace, notes = await self._workspace(wanted, id, title)
         opened = i.OpenSession(
             agent=agent,
@@ -144,7 +152,6 @@ class System:
             task=wanted.task,
         )
         await self.engine.submit(id, opened)
-        self.lend(id, wanted.environ)
         return Opened(id=id, notes=notes)
 
     async def open_here(
@@ -192,6 +199,7 @@ class System:
     def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
         if environ:
             self._lent[session] = dict(environ)
+            self.secrets.lent(session, environ)
 
     def _model(self, session: Session) -> Model:
         return self._models.model(session.model, self._lent.get(session.id, {}))

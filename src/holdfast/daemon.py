@@ -60,8 +60,11 @@ class Wanted(NamedTuple):
 
 def assembled(home: Path, config: Config) -> "System":
     from holdfast.assembly import System  # noqa: PLC0415  names every adapter: only a daemon pays
+    from holdfast.engine.secrets import keep_out_of_the_log  # noqa: PLC0415
 
-    return System(home, config)
+    system = System(home, config)
+    keep_out_of_the_log(system.secrets.every)
+    return system
 
 
 # --- the lock -------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from typing import assert_never
 from holdfast.core.events_work import CallClosed, RerunDecided
 from holdfast.core.ids import CallId, Millis, Token
 from holdfast.core.plan import Abilities, Plan, Strategy
+from holdfast.core.redact import REDACTED
 from holdfast.core.session import CallStatus, Closing, EffectClass, OpenCall, Session, StopReason
 from holdfast.core.truth import Drift
 
@@ -258,6 +259,11 @@ UNKNOWN = (
     "Outcome unknown: the run was cut off while this call was running. It was not run again. "
     "Check the workspace before you decide to repeat it."
 )
+UNKNOWN_WITHHELD = (
+    "Outcome unknown: the run was cut off while this call was running. It cannot be run again as it "
+    "was: its arguments held a secret, and secrets are not stored. "
+    "Check the workspace before you decide to repeat it."
+)
 CANCELLED = (
     "Cancelled: the user stopped the run while this call was running. "
     "A part of its work may have been done."
@@ -283,19 +289,19 @@ def close_calls(
     events: list[CallClosed | RerunDecided] = []
     for opened in session.open_calls:
         call = opened.call.id
-        kept = call in session.granted or call in waiting
+        whole = can_rerun and REDACTED not in opened.call.arguments
+        kept = (call in session.granted and whole) or call in waiting
         if opened.status is CallStatus.PENDING and can_rerun and kept:
             continue  # never begun; the user said yes to it meanwhile, or is yet to answer it
         if opened.attempt == 0 and opened.status is CallStatus.PENDING:
             events.append(CallClosed(call=call, how=Closing.NOT_STARTED, output=NOT_STARTED))
-        elif can_rerun and opened.status is CallStatus.PENDING:
+        elif whole and opened.status is CallStatus.PENDING:
             continue  # the decision to run it again is written and not used up
+        elif can_rerun:
+            decided_by = by if call in rerun else None
+            events.append(_settle(opened, probes.get(call, Probe.UNKNOWN), decided_by))
         else:
-            events.append(
-                _settle(opened, probes.get(call, Probe.UNKNOWN), by if call in rerun else None)
-                if can_rerun
-                else _unknown(call)
-            )
+            events.append(_unknown(call))
     return events
 
 
@@ -312,6 +318,8 @@ def close_cancelled(session: Session) -> list[CallClosed]:
 def _settle(opened: OpenCall, probe: Probe, decided_by: str | None) -> CallClosed | RerunDecided:
     """A call that was begun and whose result nobody saw."""
     call = opened.call.id
+    if REDACTED in opened.call.arguments and probe is not Probe.DONE:
+        return CallClosed(call=call, how=Closing.UNKNOWN, output=UNKNOWN_WITHHELD)
     match opened.call.effect:
         case EffectClass.PURE | EffectClass.IDEMPOTENT:
             return RerunDecided(call=call, by="rule")

@@ -21,6 +21,7 @@ from holdfast.core.react import react
 from holdfast.core.resume import Probe
 from holdfast.core.session import CallStatus, EffectClass, Session
 from holdfast.core.truth import NoTruth, Truth
+from holdfast.core.withhold import NOBODYS, withheld, withhold
 from holdfast.engine.feed import Feed
 from holdfast.engine.inbox import Inbox
 from holdfast.engine.intake import claim_check, scrub
@@ -84,9 +85,11 @@ class Engine:
         workspaces: Workspaces,
         owner: str,
         lease: int = LEASE,
+        secrets: Callable[[SessionId], frozenset[str]] = lambda _id: NOBODYS,
     ) -> None:
         self.journal, self.clock, self.agents = journal, clock, agents
         self.workspaces, self.owner, self.lease = workspaces, owner, lease
+        self._secrets = secrets  # values that must not be written down, of one session
         self.feed = Feed()
         self.sessions: dict[SessionId, Live] = {}
         self._unsafe: dict[SessionId, Seq] = {}  # written, and not yet safe from a power cut
@@ -143,7 +146,8 @@ class Engine:
         try:
             facts = await self._facts(live.session, given)
             try:
-                events = decide(live.session, given, facts)
+                safe = withheld(given, self._secrets(live.session.id))
+                events = decide(live.session, safe, facts)
                 return await self._write(live, events, facts.now)
             except UnicodeEncodeError:  # a lone surrogate: no JSON can hold it
                 events = decide(live.session, scrub(given), facts)
@@ -158,7 +162,8 @@ class Engine:
         if not decided:
             return Outcome(live.session, ())
         before = live.session
-        events, blobs = claim_check(decided)
+        secrets = self._secrets(before.id)
+        events, blobs = claim_check([withhold(event, secrets) for event in decided])
         after, names, errands = _follow(before, events)
         seen = _seen(live.summary, after, events)
         due = after.seq - live.snapshot >= SNAPSHOT_EVERY or (before.run and not after.run)

@@ -55,9 +55,11 @@ class BuiltinAgents:
         toolbox: Callable[[Session], Toolbox],
         prober: Prober,
         sweep: Sweep,
+        secrets: Callable[[SessionId], frozenset[str]],
     ) -> None:
         self._journal, self._clock, self._models = journal, clock, models
         self._toolbox, self._prober, self._sweep = toolbox, prober, sweep
+        self._secrets = secrets
         self._loops: dict[SessionId, Working] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
 
@@ -169,6 +171,7 @@ class BuiltinAgents:
             tools=tools,
             system=system,
             clock=self._clock,
+            secrets=self._secrets(session.id),
         )
 
     async def _failed(self, session: Session, error: ErrorClass, message: str) -> None:

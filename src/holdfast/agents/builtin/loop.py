@@ -19,7 +19,7 @@ from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Exceeded, exceeded, hint_used, warning
 from holdfast.core.conversation import Conversation
-from holdfast.core.ids import DecisionId, LaunchNumber, Millis, RoundNumber
+from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber
 from holdfast.core.repair import repair
 from holdfast.core.session import (
     GRANTS,
@@ -92,11 +92,13 @@ class Loop:
         tools: Toolbox,
         system: str,
         clock: Clock,
+        secrets: frozenset[str] = frozenset(),
     ) -> None:
         assert session.launch is not None and session.run is not None
         self._session, self._conversation = session, conversation
         self._submit, self._model, self._tools = submit, model, tools
-        self._system, self._clock = system, clock
+        self._system, self._clock, self._secrets = system, clock, secrets
+        self._asked: dict[CallId, Call] = {}  # as the model wrote them; the journal has no secrets
         self._launch: LaunchNumber = session.launch.number
         self._run = session.run.number
         self._began = clock.now()
@@ -138,7 +140,7 @@ class Loop:
             if not await self._say(e.RoundStarted(round=number, attempt=retry.attempt)):
                 return False
             try:
-                return await respond(
+                calls = await respond(
                     self._model,
                     request,
                     number,
@@ -146,7 +148,10 @@ class Loop:
                     now=self._clock.now,
                     effect=self._tools.effect,
                     files=self._tools.files,
+                    secrets=self._secrets,
                 )
+                self._asked = {call.id: call for call in calls or ()}
+                return calls is not None
             except ModelFailed as failed:
                 wait = retry.wait(failed)
                 if wait is None:
@@ -189,7 +194,7 @@ class Loop:
         return True
 
     async def _call(self, opened: OpenCall) -> bool:
-        call, attempt = opened.call, opened.attempt + 1
+        call, attempt = self._asked.get(opened.call.id, opened.call), opened.attempt + 1
         asked = self._tools.inner(call)
         if isinstance(asked, Question):
             return await self._question(call, asked)

@@ -26,6 +26,7 @@ from holdfast.agents.builtin.files import Refused
 from holdfast.agents.builtin.shell import Shell
 from holdfast.agents.builtin.tools_kind import Tool
 from holdfast.core.briefing import one_line
+from holdfast.core.redact import redact_arguments
 from holdfast.core.session import EffectClass
 from holdfast.core.value import Value
 
@@ -140,7 +141,8 @@ def _kind(tool: Tool) -> Kind:
 def _question(tool: Tool, asked: object, arguments: str) -> tuple[str, str]:
     if isinstance(asked, Shell):
         return program_of(asked.command), f"Run: {one_line(asked.command)}"
-    return f"tool:{tool.name}", f"Use {tool.name}: {one_line(arguments)}"
+    shown = redact_arguments(arguments, secrets=frozenset())
+    return f"tool:{tool.name}", f"Use {tool.name}: {one_line(shown)}"
 
 
 def program_of(command: str) -> str:

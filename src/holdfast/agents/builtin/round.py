@@ -30,8 +30,15 @@ Files = Callable[[str, str], tuple[str, ...]]
 class Saver:
     """Collects pieces of one part and saves them in time."""
 
-    def __init__(self, round: RoundNumber, say: Say, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        round: RoundNumber,
+        say: Say,
+        now: Callable[[], int],
+        secrets: frozenset[str] = frozenset(),
+    ) -> None:
         self._round, self._say, self._now = round, say, now
+        self._secrets = secrets
         self._kind: type[TextPiece | ThinkingPiece] = TextPiece
         self._part, self._offset = 0, 0
         self._pieces: list[str] = []
@@ -44,23 +51,40 @@ class Saver:
         self._pieces.append(piece.text)
         self._size += len(piece.text)
         if self._size >= SAVE_CHARACTERS or self._now() - self._since >= SAVE_MS:
-            await self.save()
+            await self.save(more=True)
 
-    def rest(self) -> list[Reportable]:
-        """What is not saved yet, as the events that save it."""
-        if not self._pieces:
+    def rest(self, *, held: int = 0) -> list[Reportable]:
+        """What is not saved yet, as the events that save it. The last `held` characters wait."""
+        whole = "".join(self._pieces)
+        text = whole[: len(whole) - held]
+        if not text:
             return []
-        text = "".join(self._pieces)
         kind = e.TextSaved if self._kind is TextPiece else e.ThinkingSaved
         event = kind(round=self._round, text=text, offset=self._offset, part=self._part)
         self._offset += len(text)
-        self._pieces, self._size, self._since = [], 0, self._now()
+        self._pieces, self._size, self._since = [whole[len(text) :]], held, self._now()
         return [event]
 
-    async def save(self) -> None:
-        events = self.rest()
+    async def save(self, *, more: bool = False) -> None:
+        """`more` is to come: what may be the beginning of a secret waits for its end."""
+        held = _begun(self._pieces, self._secrets) if more and self._secrets else 0
+        events = self.rest(held=held)
         if events:
             await self._say(*events)
+
+
+def _begun(pieces: list[str], secrets: frozenset[str]) -> int:
+    """How many characters at the end are the beginning of a secret."""
+    longest = max(map(len, secrets)) - 1
+    end = "".join(pieces)[-longest:]
+    return next(
+        (
+            size
+            for size in range(len(end), 0, -1)
+            if any(s.startswith(end[-size:]) for s in secrets)
+        ),
+        0,
+    )
 
 
 async def respond(
@@ -72,9 +96,11 @@ async def respond(
     now: Callable[[], int],
     effect: Effects,
     files: Files,
-) -> bool:
-    """Streams one response into the journal. False: the journal did not want it any more."""
-    saver = Saver(round, say, now)
+    secrets: frozenset[str] = frozenset(),
+) -> tuple[Call, ...] | None:
+    """Streams one response into the journal. Its calls are given back as the model wrote them: the
+    journal leaves secrets out. None: the journal did not want it any more."""
+    saver = Saver(round, say, now, secrets)
     calls: list[Call] = []
     try:
         async for piece in model.stream(request):
@@ -93,7 +119,8 @@ async def respond(
                         )
                     )
                 case Ended():
-                    return bool(await say(*saver.rest(), _finished(round, calls, piece)))
+                    wanted = await say(*saver.rest(), _finished(round, calls, piece))
+                    return tuple(calls) if wanted else None
     except (ModelFailed, asyncio.CancelledError):  # what was heard stays
         await saver.save()
         raise

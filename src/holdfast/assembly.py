@@ -62,15 +62,7 @@ class System:
         self.secrets = Secrets(os.environ)
         clock = SystemClock()
         self._models = Models()
-        self._bench = Workbench(
-            runtime=LocalRuntime,
-            git=SessionGit,
-            state=home,
-            home=Path.home(),
-            network=bool(config.get("sandbox.network")),
-            folders=config.get("sandbox.tools"),
-            tools=tools,
-        )
+        self._bench = _workbench(home, config, tools)
         builtin = BuiltinAgents(
             journal=self._journal,
             clock=clock,
@@ -206,6 +198,18 @@ class System:
 
     async def _submit(self, id: SessionId, given: i.Input) -> object:
         return await self.engine.submit(id, given)
+
+
+def _workbench(home: Path, config: Config, tools: tuple[Tool, ...]) -> Workbench:
+    return Workbench(
+        runtime=LocalRuntime,
+        git=SessionGit,
+        state=home,
+        home=Path.home(),
+        network=bool(config.get("sandbox.network")),
+        folders=config.get("sandbox.tools"),
+        tools=tools,
+    )
 
 
 def _journal(home: Path, config: Config) -> Journal:

@@ -13,7 +13,7 @@ import msgspec
 from holdfast.core.budget import Limits
 from holdfast.core.events import Event, RunStopped
 from holdfast.core.value import Value
-from holdfast.views.document import SessionOut
+from holdfast.views.document import QueuedOut, SessionOut
 from holdfast.views.items import Item
 from holdfast.views.moments import from_rfc3339, rfc3339
 from holdfast.views.stops import stop_out
@@ -32,6 +32,7 @@ CODES: dict[str, int] = {
     "ambiguous": 409,
     "refused": 409,
     "held": 409,
+    "would_lose": 409,
     "too_large": 413,
     "invalid": 422,
     "too_many": 429,
@@ -131,6 +132,31 @@ class ApplyIn(Value):
     to: str | None = None  # a branch; None: the one the user is on
 
 
+class RenameIn(Value):
+    title: str
+
+
+class UndoIn(Value):
+    """Pin, archive: done, or undone."""
+
+    undo: bool = False
+
+
+class TagIn(Value):
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
+class TrashIn(Value):
+    """`force`: what `would_lose` named may go."""
+
+    force: bool = False
+
+
+class EditIn(Value):
+    text: str
+
+
 class AnswerIn(Value):
     decision: str
     answer: str
@@ -176,6 +202,11 @@ class Done(Value, omit_defaults=False):
 class SessionsOut(Value, omit_defaults=False):
     sessions: tuple[SessionOut, ...]
     next: str | None = None
+
+
+class QueueOut(Value, omit_defaults=False):
+    queue: tuple[QueuedOut, ...]
+    held: bool  # nothing of it is delivered before the session is resumed
 
 
 class Health(Value, omit_defaults=False):

@@ -17,8 +17,8 @@ from tests.contract.samples import sample, shape
 BASELINES = Path(__file__).parent.parent / "baselines"
 KINDS = (*get_args(events.Event), *get_args(effects.Effect))
 
-# Session as SNAPSHOT_VERSION 1 has it.
-PINNED = (4, "d6f77424a3f91da3")
+# Session as SNAPSHOT_VERSION has it.
+PINNED = (5, "df7c2b855f53cca2")
 
 
 def line(kind):

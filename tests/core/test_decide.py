@@ -322,7 +322,7 @@ SAMPLES = {
     i.ConfigureSession: i.ConfigureSession(model="m"),
     i.RenameSession: i.RenameSession(title="t"),
     i.PinSession: i.PinSession(),
-    i.TagSession: i.TagSession(tags=("a",)),
+    i.TagSession: i.TagSession(add=("a",)),
     i.ArchiveSession: i.ArchiveSession(),
     i.TrashSession: i.TrashSession(),
     i.RestoreSession: i.RestoreSession(),

@@ -356,6 +356,11 @@ class Adapters:
     async def rewind(self, errand: Errand, session: Session) -> None:
         await self._act()
 
+    remove = bring_back = rewind
+
+    async def losses(self, session: Session) -> tuple[str, ...]:
+        return ()
+
     async def tell(self, errand: Errand, session: Session) -> None:
         await self._act()
         self.w.told[errand.id] += 1

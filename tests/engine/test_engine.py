@@ -274,7 +274,7 @@ async def test_a_write_whose_caller_went_away_is_found_by_the_next_one(folder):
         await until(lambda: not rig.journal.hold)
         gone.cancel()
         await asyncio.wait({gone})
-        outcome = await rig.submit(i.TagSession(tags=("second",)))
+        outcome = await rig.submit(i.TagSession(add=("second",)))
 
         assert (outcome.session.title, outcome.session.tags) == ("first", ("second",))
         assert outcome.session.run is not None  # we are its owner still: nothing was cut off

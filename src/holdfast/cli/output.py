@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FAILED, USAGE, NOT_FOUND, QUESTION, TIMEOUT, INTERRUPT = 1, 2, 3, 5, 124, 130
 EXITS = {"not_found": NOT_FOUND, "ambiguous": USAGE, "invalid": USAGE, "too_large": USAGE}
+EXITS |= {"would_lose": USAGE}
 
 
 def json_option(command: F) -> F:

@@ -83,7 +83,7 @@ def logs(*, id: str, as_json: bool) -> int:
             return 0
 
 
-def _tell(client: Client, id: str, verb: str, body: object, *, as_json: bool, said: str) -> int:
+def tell(client: Client, id: str, verb: str, body: object, *, as_json: bool, said: str) -> int:
     done = client.post(f"/api/sessions/{id}/{verb}", body, Done)
     if as_json:
         say_json(done.session)
@@ -117,7 +117,7 @@ def stop(*, id: str, as_json: bool) -> int:
 @json_option
 def dismiss(*, id: str, as_json: bool) -> int:
     """Put a stop away without resuming. The journal keeps it."""
-    return _tell(connect(), id, "dismiss", {}, as_json=as_json, said="Dismissed the stop of")
+    return tell(connect(), id, "dismiss", {}, as_json=as_json, said="Dismissed the stop of")
 
 
 @click.command()
@@ -127,7 +127,7 @@ def dismiss(*, id: str, as_json: bool) -> int:
 def close(*, id: str, cancelled: bool, as_json: bool) -> int:
     """Close a session: completed, or given up."""
     body = CloseIn(cancelled=cancelled)
-    return _tell(connect(), id, "close", body, as_json=as_json, said="Closed")
+    return tell(connect(), id, "close", body, as_json=as_json, said="Closed")
 
 
 @click.command()
@@ -135,7 +135,7 @@ def close(*, id: str, cancelled: bool, as_json: bool) -> int:
 @json_option
 def reopen(*, id: str, as_json: bool) -> int:
     """Bring back a session that failed or was given up."""
-    return _tell(connect(), id, "reopen", {}, as_json=as_json, said="Reopened")
+    return tell(connect(), id, "reopen", {}, as_json=as_json, said="Reopened")
 
 
 @click.command()
@@ -155,4 +155,4 @@ def decide(*, id: str, answer: str, decision: str | None, as_json: bool) -> int:
         return 3
     asked = open_ones[0]
     given = AnswerIn(decision=asked.id, answer=option_named(asked.options, answer))
-    return _tell(client, session.id, "decisions", given, as_json=as_json, said="Answered")
+    return tell(client, session.id, "decisions", given, as_json=as_json, said="Answered")

@@ -13,6 +13,7 @@ from holdfast.core.begin import begin, call_off, cut_off, launch, stop_run
 from holdfast.core.errors import Refused
 from holdfast.core.hear import report
 from holdfast.core.ids import InputId
+from holdfast.core.life import check_put_away, put_away
 from holdfast.core.session import QUESTION, Cause, LaunchStatus, Session, State, StopReason
 from holdfast.core.value import fields
 
@@ -110,6 +111,11 @@ def wants_truth(session: Session, given: i.Input) -> bool:
             return False
 
 
+def wants_losses(session: Session, given: i.Input) -> bool:
+    """Whether somebody must look what would go with the work tree (SPEC H2)."""
+    return isinstance(given, i.TrashSession) and session.own_tree and not session.trashed
+
+
 def _check(session: Session, command: i.Command) -> None:
     name = type(command).__name__
     if isinstance(command, i.OpenSession):
@@ -118,6 +124,7 @@ def _check(session: Session, command: i.Command) -> None:
         return
     if not session.opened:
         raise Refused(f"There is no session {session.id}.", "`hold ls` lists them.")
+    check_put_away(session, command)
     if type(command) not in ALLOWS[session.state]:
         raise Refused(
             f"Session {session.id} is {session.state}: {WORDS.get(type(command), name)} now.",
@@ -155,35 +162,21 @@ def _command(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
         case i.CancelTimer(timer=id):
             return [e.TimerCancelled(timer=id)] if any(t.id == id for t in s.timers) else []
         case _:
-            return _label(s, command)
+            return _label(s, command, facts)
 
 
-def _label(s: Session, command: i.Command) -> list[e.Event]:
+def _label(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
     match command:
         case i.OpenSession():
             return [e.SessionOpened(**fields(command))]
         case i.ConfigureSession():
             return _configure(s, command)
-        case i.RenameSession(title=title):
-            return [e.SessionRenamed(title=title)]
-        case i.PinSession(pinned=pinned):
-            return [e.SessionPinned(pinned=pinned)]
-        case i.TagSession(tags=tags):
-            return [e.SessionTagged(tags=tags)]
-        case i.ArchiveSession(archived=archived):
-            return [e.SessionArchived(archived=archived)]
-        case i.TrashSession():
-            if s.run is not None:
-                raise Refused(f"Session {s.id} is running.", STOP_FIRST)
-            return [*call_off(s), e.SessionTrashed()]
-        case i.RestoreSession():
-            return [e.SessionRestored()] if s.trashed else []
         case i.ForkSession(child=child):
             return [e.SessionForked(child=child, at=s.seq)]
         case i.ReopenSession():
             return [e.SessionReopened()]
         case _:
-            raise AssertionError(command)
+            return put_away(s, command, facts)
 
 
 def _configure(s: Session, command: i.ConfigureSession) -> list[e.Event]:

@@ -43,6 +43,16 @@ class RewindWorkspace(Value):
     round: RoundNumber
 
 
+class RemoveWorkspace(Value):
+    """Keeps its branch, and a snapshot of everything. `force`: also what is not committed."""
+
+    force: bool = False
+
+
+class ReturnWorkspace(Value):
+    """Made again where it was, from its branch and its newest snapshot."""
+
+
 class WakeSession(Value):
     timer: TimerId
     due: Millis
@@ -61,6 +71,8 @@ Effect = (
     | RelayAnswer
     | TakeSnapshot
     | RewindWorkspace
+    | RemoveWorkspace
+    | ReturnWorkspace
     | WakeSession
     | NotifyPerson
 )

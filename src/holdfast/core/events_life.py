@@ -62,7 +62,11 @@ class SessionArchived(Value):
 
 
 class SessionTrashed(Value):
-    pass
+    """Its work tree goes too, if we made it. `lost`: what the user saw, and let go with it."""
+
+    at: Millis = Millis(0)
+    removes: bool = False
+    lost: tuple[str, ...] = ()
 
 
 class SessionRestored(Value):

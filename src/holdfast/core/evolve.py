@@ -70,10 +70,10 @@ def _session(s: Session, event: e.SessionEvent) -> Changes:
             return dict(tags=tags)
         case e.SessionArchived(archived=archived):
             return dict(archived=archived)
-        case e.SessionTrashed():
-            return dict(trashed=True)
+        case e.SessionTrashed(at=at):
+            return dict(trashed=True, trashed_at=at)
         case e.SessionRestored():
-            return dict(trashed=False)
+            return dict(trashed=False, trashed_at=0)
         case e.SessionForked():
             return {}
         case e.SessionFailed():

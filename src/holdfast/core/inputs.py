@@ -35,6 +35,7 @@ class Facts(Value):
     truth: Truth | NoTruth | None = None
     there: bool | None = None  # the agent's own record of the conversation exists
     probes: Mapping[CallId, Probe] = {}
+    losses: tuple[str, ...] = ()  # what goes with the work tree, and is nowhere else
 
 
 # --- commands -------------------------------------------------------------------------------
@@ -72,7 +73,8 @@ class PinSession(Value):
 
 
 class TagSession(Value):
-    tags: tuple[str, ...]
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
 
 
 class ArchiveSession(Value):
@@ -80,7 +82,9 @@ class ArchiveSession(Value):
 
 
 class TrashSession(Value):
-    pass
+    """`force`: the user has seen what would be lost, and wants it so."""
+
+    force: bool = False
 
 
 class RestoreSession(Value):

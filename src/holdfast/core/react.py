@@ -37,6 +37,10 @@ def still_owed(s: Session, effect: f.Effect) -> bool:
             return number > s.snapshot and not s.workspace_lost
         case f.WakeSession(timer=timer, due=due):
             return any(t.id == timer and t.due == due for t in s.timers)  # not if it was put off
+        case f.RemoveWorkspace():
+            return s.trashed
+        case f.ReturnWorkspace():
+            return not s.trashed
         case f.KillAgent() | f.RewindWorkspace() | f.NotifyPerson():
             return True
         case _:
@@ -83,6 +87,11 @@ def _kill(s: Session, _event: e.Event) -> list[f.Effect]:
     return [f.KillAgent(launch=_launch(s))] if s.agent_alive else []
 
 
+def _trash(s: Session, event: e.SessionTrashed) -> list[f.Effect]:
+    gone = [f.RemoveWorkspace(force=bool(event.lost))] if event.removes else []
+    return [*_kill(s, event), *gone]
+
+
 def _kill_if_unknown(_s: Session, event: e.LaunchExited) -> list[f.Effect]:
     """Unknown is not dead."""
     return [f.KillAgent(launch=event.launch)] if event.liveness == "unknown" else []
@@ -107,7 +116,8 @@ OWES: dict[type, Callable[[Session, Any], list[f.Effect]]] = {
     e.LaunchExited: _kill_if_unknown,
     e.SessionClosed: _kill,
     e.SessionFailed: _kill,
-    e.SessionTrashed: _kill,
+    e.SessionTrashed: _trash,
+    e.SessionRestored: lambda s, _ev: [f.ReturnWorkspace()] if s.own_tree else [],
     e.DecisionAsked: lambda _s, ev: [f.NotifyPerson(kind=ev.decision.kind, text=ev.decision.text)],
     e.DecisionAnswered: _relay,
     e.Rewound: lambda _s, ev: [f.RewindWorkspace(round=ev.round)] if ev.code else [],
@@ -123,7 +133,6 @@ QUIET: frozenset[type] = frozenset(
         e.SessionPinned,
         e.SessionTagged,
         e.SessionArchived,
-        e.SessionRestored,
         e.SessionForked,
         e.SessionReopened,
         e.InputAccepted,

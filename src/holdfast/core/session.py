@@ -291,6 +291,7 @@ class Session(Value):
     tags: tuple[str, ...] = ()
     archived: bool = False
     trashed: bool = False
+    trashed_at: Millis = Millis(0)  # 0: nobody wrote it down
 
     run: Run | None = None
     runs: int = 0
@@ -332,6 +333,11 @@ class Session(Value):
     touched: tuple[str, ...] = ()  # files that finished calls changed since then
     snapshot: int = 0
     workspace_lost: bool = False
+
+    @property
+    def own_tree(self) -> bool:
+        """It works in a tree that was made for it, not in a folder of the user's."""
+        return self.workspace.git and self.workspace.id == self.id
 
     @property
     def terminal(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, get_args
 
 from holdfast.core import inputs as i
-from holdfast.core.decide import decide, wants_truth
+from holdfast.core.decide import decide, wants_losses, wants_truth
 from holdfast.core.events import Event, RoundEvent, TextSaved, ThinkingSaved
 from holdfast.core.evolve import evolve, fold
 from holdfast.core.identity import identity
@@ -307,6 +307,7 @@ class Engine:
                 if c.status is CallStatus.INTENDED and c.call.effect is EffectClass.PROBEABLE
             ]
             probes = await self.agents.probe(session, unknown) if unknown else {}
+        losses = await self.workspaces.losses(session) if wants_losses(session, given) else ()
         if session.token is not None and session.run is None:
             there = await self.agents.there(session, session.token)
         return i.Facts(
@@ -315,6 +316,7 @@ class Engine:
             truth=truth,
             there=there,
             probes=probes,
+            losses=losses,
         )
 
 

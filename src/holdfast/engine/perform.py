@@ -20,6 +20,8 @@ def performers(
         f.RelayAnswer: agents.answer,
         f.TakeSnapshot: workspaces.snapshot,
         f.RewindWorkspace: workspaces.rewind,
+        f.RemoveWorkspace: workspaces.remove,
+        f.ReturnWorkspace: workspaces.bring_back,
         f.WakeSession: wake,
         f.NotifyPerson: notifier.tell,
     }

@@ -14,6 +14,7 @@ from holdfast.server.auth import Doorman
 from holdfast.server.desk import Desk, Failure, Place
 from holdfast.server.errors import HANDLERS
 from holdfast.server.routes import SESSIONS, by_unix
+from holdfast.server.routes_life import LIFE
 from holdfast.server.routes_tasks import TASKS
 from holdfast.server.routes_work import WORK
 from holdfast.server.socket import talk
@@ -31,7 +32,7 @@ Leaving = SkipValidation[NamedDependency[Leave]]
 def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Litestar:
     given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
     return Litestar(
-        route_handlers=[*SESSIONS, *TASKS, *WORK, talk, health, login_code, down],
+        route_handlers=[*SESSIONS, *LIFE, *TASKS, *WORK, talk, health, login_code, down],
         dependencies={
             name: Provide(_giver(value), sync_to_thread=False) for name, value in given.items()
         },

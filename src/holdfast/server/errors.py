@@ -30,8 +30,8 @@ def body_of(error: Exception) -> ErrorBody:
     match error:
         case Failure(code=code, message=message, hint=hint, candidates=candidates):
             return ErrorBody(code=code, message=message, hint=hint, candidates=candidates)
-        case Refused(why=why, hint=hint):
-            return ErrorBody(code="refused", message=why, hint=hint)
+        case Refused(code=code, why=why, hint=hint):
+            return ErrorBody(code=code, message=why, hint=hint)
         case Unfit(why=why, hint=hint):
             return ErrorBody(code="invalid", message=why, hint=hint)
         case JournalError():

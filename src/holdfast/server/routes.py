@@ -11,14 +11,16 @@ from litestar.response import Stream
 from holdfast.core import inputs as i
 from holdfast.core.checkpoint import checkpoint
 from holdfast.core.conversation import build
-from holdfast.core.ids import InputId, Millis, Seq, SessionId
+from holdfast.core.ids import InputId, Millis, Seq
 from holdfast.core.offer import ResumeStatus
+from holdfast.core.session import State
 from holdfast.core.value import replace
 from holdfast.server import acting
 from holdfast.server.desk import Desk, Failure
+from holdfast.server.listing import Only, Wanted, listed
 from holdfast.server.reading import lines, read_on
 from holdfast.views.document import SessionOut
-from holdfast.views.moments import from_rfc3339, rfc3339
+from holdfast.views.moments import rfc3339
 from holdfast.views.table import table
 from holdfast.wire import (
     AnswerIn,
@@ -39,6 +41,8 @@ from holdfast.wire import (
 
 Here = SkipValidation[NamedDependency[Desk]]
 Asking = Request[Any, Any, Any]
+# The framework has another use for the name `state`.
+InState = Annotated[State | None, QueryParameter(name="state")]
 NDJSON = "application/x-ndjson"
 LIST = 1000  # sessions in one answer, at most
 
@@ -72,9 +76,13 @@ async def sessions(
     limit: Annotated[int, QueryParameter(ge=1, le=LIST)] = 100,
     before: FromQuery[str | None] = None,
     archived: FromQuery[bool] = False,  # noqa: FBT002  a query parameter, given by name
+    only: FromQuery[Only | None] = None,
+    tag: FromQuery[str | None] = None,
+    in_state: InState = None,
 ) -> SessionsOut:
     """Newest update first. `before` is what the last answer said as `next`."""
-    return await _listed(desk, limit, before, archived=archived)
+    wanted = Wanted(archived=archived, only=only, tag=tag, state=in_state)
+    return await listed(desk, wanted, limit, before)
 
 
 @get("/api/table", media_type=MediaType.TEXT)
@@ -84,35 +92,19 @@ async def as_table(
     width: Annotated[int, QueryParameter(ge=0)] = 0,
     colour: FromQuery[bool] = False,  # noqa: FBT002  as above
     archived: FromQuery[bool] = False,  # noqa: FBT002
+    only: FromQuery[Only | None] = None,
+    tag: FromQuery[str | None] = None,
+    in_state: InState = None,
 ) -> str:
-    """The same for a terminal."""
-    found = await _listed(desk, limit, None, archived=archived)
+    """The same for a terminal; what is pinned comes first."""
+    wanted = Wanted(archived=archived, only=only, tag=tag, state=in_state)
+    found = await listed(desk, wanted, limit, None)
     older = f"... and older ones: these are the newest {limit}.\n" if found.next else ""
+    if not found.sessions and wanted.narrow:
+        return "No such sessions.\n"
     now = desk.engine.clock.now()
-    return table(found.sessions, now=now, width=width, colour=colour) + older
-
-
-async def _listed(desk: Desk, limit: int, before: str | None, *, archived: bool) -> SessionsOut:
-    rows = await desk.engine.journal.rows(limit=limit, before=_cursor(before))
-    found: list[SessionOut] = []
-    for row in rows:
-        if row.summary.trashed or (row.summary.archived and not archived):
-            continue
-        whole = (row.summary.pending or row.summary.queue) and not row.quarantined
-        found.append(await acting.shown(desk, row.session) if whole else acting.from_row(row))
-    last = rows[-1] if len(rows) == limit else None
-    after = f"{rfc3339(last.updated_at)}/{last.session}" if last else None
-    return SessionsOut(sessions=tuple(found), next=after)
-
-
-def _cursor(before: str | None) -> tuple[Millis, SessionId] | None:
-    if before is None:
-        return None
-    at, _, id = before.partition("/")
-    try:
-        return from_rfc3339(at), SessionId(id)
-    except ValueError as error:
-        raise Failure("invalid", str(error), "Take `next` of the last answer.") from error
+    pinned_first = sorted(found.sessions, key=lambda s: not s.pinned)
+    return table(pinned_first, now=now, width=width, colour=colour) + older
 
 
 @get("/api/sessions/{id:str}")

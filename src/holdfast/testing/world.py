@@ -64,6 +64,15 @@ class FileWorld:
     async def rewind(self, errand: Errand, session: Session) -> None:
         self._append("rewound", errand.id)
 
+    async def losses(self, session: Session) -> tuple[str, ...]:
+        return ()
+
+    async def remove(self, errand: Errand, session: Session) -> None:
+        self._append("removed", errand.id)
+
+    async def bring_back(self, errand: Errand, session: Session) -> None:
+        self._append("brought-back", errand.id)
+
     async def tell(self, errand: Errand, session: Session) -> None:
         self._append("told", errand.id)
 

@@ -96,6 +96,7 @@ class SessionOut(Value, omit_defaults=False):
     progress: ProgressOut | None  # None: nothing runs
     status: ResumeStatus | None  # None: in a list, where no agent is asked
     quarantined: str | None = None  # why it may not be touched
+    trashed: bool = False
 
 
 class Around(Value):
@@ -184,6 +185,7 @@ def document(s: Session, around: Around) -> SessionOut:
         progress=_progress(s, around),
         status=around.status,
         **_offered(s, _standing(s), around.offer),
+        trashed=s.trashed,
     )
 
 
@@ -226,6 +228,7 @@ def listed(id: str, head: int, row: Summary, around: Around, quarantined: str = 
         status=None,
         quarantined=quarantined or None,
         **_offered(row, standing, quarantined=quarantined),
+        trashed=row.trashed,
     )
 
 

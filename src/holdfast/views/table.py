@@ -47,6 +47,7 @@ def unique_digits(ids: Sequence[str]) -> int:
 
 def _row(s: SessionOut, digits: int, now: int) -> tuple[str, ...]:
     title = " ".join(clean(s.title).split())[:TITLE]
+    title = " ".join([*(["*"] if s.pinned else []), title, *(f"#{clean(tag)}" for tag in s.tags)])
     changed = age(from_rfc3339(s.updated_at), now)
     return (s.id[:digits], s.state, s.doing, changed, money(s.cost), s.agent, title)
 

@@ -11,18 +11,21 @@ so that a second delivery changes nothing and a later rewind does not find the a
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.effects import RewindWorkspace, TakeSnapshot
+from holdfast.core.effects import RemoveWorkspace, RewindWorkspace, TakeSnapshot
 from holdfast.core.ids import Millis, SessionId
 from holdfast.core.session import Session
 from holdfast.core.truth import NoTruth, Truth
 from holdfast.ports import Clock, Errand
-from holdfast.workspaces.errors import FolderMissing, NoSnapshot, WorkspaceError
+from holdfast.workspaces import mending
+from holdfast.workspaces.errors import FolderMissing, NoSnapshot, WorkspaceError, WouldLose
 from holdfast.workspaces.git import PLAIN, Git
 from holdfast.workspaces.snapshots import Snapshot, listed, restore, take
 from holdfast.workspaces.truth import read_truth
+from holdfast.workspaces.worktree import read_note
 
 LOG = logging.getLogger(__name__)
 APART = 2000  # ms
@@ -131,6 +134,56 @@ class GitWorkspaces:
         else:
             event = e.Notice(kind="snapshot", text=f"The workspace could not be saved: {error}")
         await self._submit(session.id, i.Heard(events=(event,)))
+
+    # --- the trash ------------------------------------------------------------------------------
+
+    async def losses(self, session: Session) -> tuple[str, ...]:
+        path = Path(session.workspace.path)
+        if read_note(path) is None or not mending.something_at(path):
+            return ()
+        try:
+            await mending.check_nothing_is_lost(session.workspace, self._by)
+        except WouldLose as found:
+            return found.names or (str(found),)
+        return ()
+
+    async def remove(self, errand: Errand, session: Session) -> None:
+        """Snapshotted first: `bring_back` has everything. What came into it since the user was
+        asked is not theirs to lose: then it stays."""
+        effect = errand.effect
+        assert isinstance(effect, RemoveWorkspace)
+        path = Path(session.workspace.path)
+        if read_note(path) is None:
+            return  # done before, or not ours
+        self._forget(session.id)
+        try:
+            if mending.something_at(path):
+                await self._take(session.snapshot + 1, session)
+            await mending.remove(session.workspace, force=effect.force, by=self._by)
+        except (WorkspaceError, OSError) as error:
+            if errand.attempts < TRIES and not isinstance(error, WouldLose):
+                raise
+            await self._notice(session.id, f"Its work tree was kept: {error}")
+
+    async def bring_back(self, errand: Errand, session: Session) -> None:
+        where, id = session.workspace, session.id
+        if mending.something_at(Path(where.path)):
+            return
+        try:
+            last = await mending.newest_snapshot(where, id, by=self._by)
+            saved = last.commit if last else None
+            rebuilt = await mending.rebuild(where, saved, by=self._by)
+        except (WorkspaceError, OSError) as error:
+            if errand.attempts < TRIES:
+                raise
+            await self._submit(id, i.Heard(events=(e.WorkspaceLost(why=str(error)),)))
+            return
+        number = last.number if last and rebuilt.snapshot else 0
+        event = e.WorkspaceRebuilt(workspace=rebuilt.workspace, snapshot=number)
+        await self._submit(id, i.Heard(events=(event,)))
+
+    async def _notice(self, id: SessionId, text: str) -> None:
+        await self._submit(id, i.Heard(events=(e.Notice(kind="workspace", text=text),)))
 
     # --- rewinding ------------------------------------------------------------------------------
 

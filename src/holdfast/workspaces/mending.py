@@ -13,6 +13,7 @@ import os
 import shutil
 from pathlib import Path
 
+from holdfast.core.ids import SessionId
 from holdfast.core.truth import Workspace
 from holdfast.core.value import Value
 from holdfast.workspaces.errors import (
@@ -24,6 +25,7 @@ from holdfast.workspaces.errors import (
 from holdfast.workspaces.git import PLAIN, Git
 from holdfast.workspaces.place import Place, branch_of, checkouts, locate
 from holdfast.workspaces.shadow import Shadow, shadow
+from holdfast.workspaces.snapshots import Snapshot, newest
 from holdfast.workspaces.tree import fill
 from holdfast.workspaces.truth import dirty_lines
 from holdfast.workspaces.worktree import (
@@ -56,8 +58,8 @@ async def remove(
     if read_note(path) is None:
         raise WorkspaceError(f"{path} was not made by Holdfast, so it is not removed.")
     common = Path(workspace.repo)
-    if _something_at(path) and not force:
-        await _check_nothing_is_lost(workspace, by)
+    if something_at(path) and not force:
+        await check_nothing_is_lost(workspace, by)
     if delete_branch:
         await _check_branch(workspace, by, force=force)
     await asyncio.to_thread(_delete, path, common)
@@ -67,7 +69,7 @@ async def remove(
     note_path(path).unlink(missing_ok=True)
 
 
-def _something_at(path: Path) -> bool:
+def something_at(path: Path) -> bool:
     return os.path.lexists(path)
 
 
@@ -83,7 +85,8 @@ def _delete(path: Path, common: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-async def _check_nothing_is_lost(workspace: Workspace, by: Git) -> None:
+async def check_nothing_is_lost(workspace: Workspace, by: Git) -> None:
+    """`WouldLose` names what removing it would lose."""
     path = workspace.path
     try:
         place = locate(workspace)
@@ -121,7 +124,7 @@ async def _populated_submodules(git: Shadow) -> list[str]:
     staged = await git.git("ls-files", "-z", "--stage")
     links = [row.partition(b"\t")[2] for row in staged.names if row.startswith(b"160000")]
     names = [os.fsdecode(link) for link in links]
-    return [name for name in names if _something_at(git.place.tree / name / ".git")]
+    return [name for name in names if something_at(git.place.tree / name / ".git")]
 
 
 # --- rebuild --------------------------------------------------------------------------------------
@@ -158,11 +161,19 @@ def _check_room(workspace: Workspace) -> None:
     if not (common / "objects").is_dir():
         raise FolderMissing(f"The repository {common} is not there.")
     empty = path.is_dir() and not path.is_symlink() and not any(path.iterdir())
-    if _something_at(path) and not empty:
+    if something_at(path) and not empty:
         raise Occupied(f"There is something at {path}: it is not overwritten.")
     for place in checkouts(common):
         if place.tree != path and branch_of(place.git_dir) == workspace.branch:
             raise Occupied(f"The branch {workspace.branch} is checked out in {place.tree}.")
+
+
+async def newest_snapshot(
+    workspace: Workspace, session: SessionId, *, by: Git = PLAIN
+) -> Snapshot | None:
+    """From the repository alone: the tree need not be there."""
+    async with shadow(_nowhere(Path(workspace.repo)), by=by) as git:
+        return await newest(git, session)
 
 
 async def _tip(git: Shadow, workspace: Workspace, saved: str) -> str:

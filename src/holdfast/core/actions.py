@@ -6,6 +6,7 @@ dismiss, no question to answer. A page draws its buttons from this and decides n
 
 from holdfast.core import inputs as i
 from holdfast.core.decide import ALLOWS
+from holdfast.core.life import may_be_told
 from holdfast.core.session import State
 from holdfast.core.value import Value
 
@@ -41,6 +42,7 @@ class Standing(Value):
     stopped: bool = False  # there is a stop that nobody dismissed
     asking: bool = False
     queued: bool = False
+    archived: bool = False
     trashed: bool = False
 
 
@@ -59,5 +61,7 @@ def actions(s: Standing) -> tuple[str, ...]:
     return tuple(
         name
         for name, command in NAMES.items()
-        if command in ALLOWS[s.state] and not idle.get(name, False)
+        if command in ALLOWS[s.state]
+        and not idle.get(name, False)
+        and may_be_told(command, archived=s.archived, trashed=s.trashed)
     )

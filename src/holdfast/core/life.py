@@ -17,15 +17,22 @@ TITLE, TAG, TAGS = 200, 50, 50  # characters, characters, tags
 NAMED = 50  # of what is lost, in the journal
 SHOWN = 10  # of it, to the user
 
-IN_THE_TRASH = (i.TrashSession, i.RestoreSession, i.MarkSeen)
-NOT_IN_THE_ARCHIVE = (i.SendPrompt, i.ContinueRun, i.Reattach)
+IN_THE_TRASH = frozenset({i.TrashSession, i.RestoreSession, i.MarkSeen})
+NOT_IN_THE_ARCHIVE = frozenset({i.SendPrompt, i.ContinueRun, i.Reattach})
+
+
+def may_be_told(command: type[i.Command], *, archived: bool, trashed: bool) -> bool:
+    if trashed:
+        return command in IN_THE_TRASH
+    return not archived or command not in NOT_IN_THE_ARCHIVE
 
 
 def check_put_away(s: Session, command: i.Command) -> None:
-    if s.trashed and not isinstance(command, IN_THE_TRASH):
+    if may_be_told(type(command), archived=s.archived, trashed=s.trashed):
+        return
+    if s.trashed:
         raise Refused(f"Session {s.id} is in the trash.", f"hold restore {s.id} brings it back.")
-    if s.archived and isinstance(command, NOT_IN_THE_ARCHIVE):
-        raise Refused(f"Session {s.id} is archived.", f"hold archive --undo {s.id} takes it out.")
+    raise Refused(f"Session {s.id} is archived.", f"hold archive --undo {s.id} takes it out.")
 
 
 def put_away(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:

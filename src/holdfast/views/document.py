@@ -149,6 +149,7 @@ def _standing(s: Session) -> Standing:
         stopped=s.stop is not None,
         asking=bool(s.decisions),
         queued=bool(s.queue),
+        archived=s.archived,
         trashed=s.trashed,
     )
 
@@ -191,14 +192,6 @@ def document(s: Session, around: Around) -> SessionOut:
 
 def listed(id: str, head: int, row: Summary, around: Around, quarantined: str = "") -> SessionOut:
     """From its line in the list. Whoever has questions or a queue is read whole instead."""
-    standing = Standing(
-        state=row.state,
-        running=row.run is not None,
-        stopped=row.stop is not None,
-        asking=row.pending > 0,
-        queued=row.queue > 0,
-        trashed=row.trashed,
-    )
     return SessionOut(
         id=id,
         title=row.title,
@@ -227,7 +220,19 @@ def listed(id: str, head: int, row: Summary, around: Around, quarantined: str = 
         progress=None,
         status=None,
         quarantined=quarantined or None,
-        **_offered(row, standing, quarantined=quarantined),
+        **_offered(row, _standing_in_list(row), quarantined=quarantined),
+        trashed=row.trashed,
+    )
+
+
+def _standing_in_list(row: Summary) -> Standing:
+    return Standing(
+        state=row.state,
+        running=row.run is not None,
+        stopped=row.stop is not None,
+        asking=row.pending > 0,
+        queued=row.queue > 0,
+        archived=row.archived,
         trashed=row.trashed,
     )
 

@@ -1,6 +1,6 @@
 """Every seam between the engine and the world, on one page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from holdfast.core.effects import Effect
@@ -177,6 +177,11 @@ class Journal(Protocol):
 
     async def events(self, session: SessionId, *, after: Seq = Seq(0)) -> list[Event]:
         """The same, for a fold: all of them, without their places and times."""
+
+    async def pick(
+        self, session: SessionId, kinds: Collection[type], *, after: Seq = Seq(0)
+    ) -> list[Recorded]:
+        """Only events of these kinds, in order: for whoever looks at many sessions."""
 
     async def snapshot(self, session: SessionId) -> Snapshot | None: ...
 

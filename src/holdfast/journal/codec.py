@@ -4,7 +4,7 @@ A version goes up when the meaning of a stored body changes; its upcaster stays 
 tags and bodies that do not fit raise `Unreadable`: nothing is guessed, nothing is skipped.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, get_args
 
@@ -51,6 +51,10 @@ _encode = msgspec.json.Encoder().encode
 def encode(value: e.Event | f.Effect) -> tuple[str, int, bytes]:
     tag = TAGS[type(value)]
     return tag, VERSIONS.get(tag, 1), _encode(value)
+
+
+def tags_of(kinds: Iterable[type]) -> list[str]:
+    return [TAGS[kind] for kind in kinds]
 
 
 Reader = Callable[[bytes | str], Any]

@@ -15,7 +15,7 @@ Needs direct connections: a pooler that lends one out per transaction breaks rul
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
 import psycopg
@@ -26,6 +26,7 @@ from holdfast.core.ids import BlobId, Millis, Seq, SessionId
 from holdfast.core.task import Task
 from holdfast.journal import postgres_store as store
 from holdfast.journal import rows
+from holdfast.journal.codec import tags_of
 from holdfast.journal.postgres_store import SQL, Connection, translate
 from holdfast.ports import Batch, Errand, Lease, Recorded, Row, Snapshot, StoreDown
 
@@ -269,6 +270,12 @@ class PostgresJournal:
 
     async def events(self, session: SessionId, *, after: Seq = Seq(0)) -> list[Event]:
         return [r.event for r in await self.read(session, after=after)]
+
+    async def pick(
+        self, session: SessionId, kinds: Collection[type], *, after: Seq = START
+    ) -> list[Recorded]:
+        found = await self._look("pick", id=session, after=after, tags=tags_of(kinds))
+        return rows.picked(session, found)
 
     async def snapshot(self, session: SessionId) -> Snapshot | None:
         found = await self._look("snapshot", id=session)

@@ -145,6 +145,11 @@ from session s left join lateral (
 ) e on true
 where s.id = %(id)s order by e.seq;
 
+-- pick: the same, of some kinds alone
+select e.seq, e.at, e.tag, e.version, e.body from event e join session s on s.no = e.session
+where s.id = %(id)s and e.seq > %(after)s and e.seq <= s.head and e.tag = any(%(tags)s::text[])
+order by e.seq;
+
 -- rows: newest first
 select id, head, generation, owner, lease_until, summary, created_at, updated_at, quarantined
 from session where (updated_at, id) < (%(at)s, %(id)s) order by updated_at desc, id desc limit %(limit)s;

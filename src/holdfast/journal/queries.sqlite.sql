@@ -59,6 +59,10 @@ update session set lease_until = 0 where id = ? and generation = ?;
 -- read: what came after a cursor
 select key & 4294967295, at, tag, version, body from event where key > ? and key <= ? order by key limit ?;
 
+-- pick: the same, of some kinds alone; a body of another kind is not even looked at
+select key & 4294967295, at, tag, version, body from event
+where key > ? and key <= ? and tag in (select value from json_each(?)) order by key;
+
 -- events: the same for a fold, which reads neither place nor time
 select tag, version, body from event where key > ? and key <= ? order by key;
 

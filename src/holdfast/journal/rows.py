@@ -52,18 +52,27 @@ def recorded(session: SessionId, after: int, rows: Iterable[Sequence[Any]]) -> l
     """Without a gap: a missing or unreadable row is named, not skipped."""
     found = []
     expected = after
-    for seq, at, tag, version, body in rows:
+    for row in rows:
         expected += 1
-        if seq != expected:
-            raise Damaged(session, expected, f"missing; the next one is {seq}")
-        try:
-            event = reader(tag, version)(body)
-        except Unreadable as error:
-            raise Damaged(session, seq, str(error)) from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Damaged(session, seq, f"{tag} v{version}: {error}") from error
-        found.append(Recorded(seq=seq, at=at, event=event))
+        if row[0] != expected:
+            raise Damaged(session, expected, f"missing; the next one is {row[0]}")
+        found.append(_recorded(session, row))
     return found
+
+
+def picked(session: SessionId, rows: Iterable[Sequence[Any]]) -> list[Recorded]:
+    """Some of them: what lies between was not asked for."""
+    return [_recorded(session, row) for row in rows]
+
+
+def _recorded(session: SessionId, row: Sequence[Any]) -> Recorded:
+    seq, at, tag, version, body = row
+    try:
+        return Recorded(seq=seq, at=at, event=reader(tag, version)(body))
+    except Unreadable as error:
+        raise Damaged(session, seq, str(error)) from error
+    except UNFIT as error:
+        raise Damaged(session, seq, f"{tag} v{version}: {error}") from error
 
 
 def events(found: Iterable[tuple[str, int, bytes]], count: int) -> list[Event] | None:

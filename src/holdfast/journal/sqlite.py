@@ -11,7 +11,7 @@ found to hold everything that was acknowledged before.
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -286,6 +286,11 @@ class SqliteJournal:
 
     async def events(self, session: SessionId, *, after: Seq = Seq(0)) -> list[Event]:
         return await self._read(lambda store: store.events(session, after))
+
+    async def pick(
+        self, session: SessionId, kinds: Collection[type], *, after: Seq = Seq(0)
+    ) -> list[Recorded]:
+        return await self._read(lambda store: store.pick(session, kinds, after))
 
     async def snapshot(self, session: SessionId) -> Snapshot | None:
         return await self._read(lambda store: store.snapshot(session))

@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from holdfast.core.evolve import rebuild
 from holdfast.core.ids import BlobId, Generation, Millis, Seq, SessionId
 from holdfast.core.task import Task
 from holdfast.journal import rows
-from holdfast.journal.codec import encode
+from holdfast.journal.codec import encode, tags_of
 from holdfast.journal.queries import load, migrations
 from holdfast.ports import (
     Batch,
@@ -288,6 +288,15 @@ class SqliteStore:
         events = rows.events(found, max(head - after, 0))
         found.close()  # half read, it would hold on to this moment of the store
         return events if events is not None else [r.event for r in self.read(session, after, None)]
+
+    def pick(self, session: SessionId, kinds: Collection[type], after: int) -> list[Recorded]:
+        number = self.db.execute(SQL["number"], (session,)).fetchone()
+        if number is None:
+            return []
+        high, head = number[0] << 32, number[1]
+        tags = rows.to_json(tags_of(kinds)).decode()
+        found = self._every("pick", high | after, high | head, tags)
+        return rows.picked(session, found)
 
     def snapshot(self, session: SessionId) -> Snapshot | None:
         return rows.snapshot(self.db.execute(SQL["snapshot"], (session,)).fetchone())

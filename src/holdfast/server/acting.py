@@ -64,10 +64,14 @@ def _not_one(kind: str, given: str, found: Sequence[str], hint: str) -> Failure:
     )
 
 
+def unknown(id: str) -> Failure:
+    return Failure("not_found", f"There is no session {id!r}.", "`hold ls` lists them.")
+
+
 async def shown(desk: Desk, id: SessionId) -> SessionOut:
     row = await desk.engine.journal.row(id)
     if row is None:
-        raise Failure("not_found", f"There is no session {id!r}.", "`hold ls` lists them.")
+        raise unknown(id)
     if row.quarantined:
         return from_row(row)
     try:
@@ -188,7 +192,7 @@ async def standing(desk: Desk, id: SessionId) -> ResumeStatus:
     session = await engine.session(id)
     row = await engine.journal.row(id)
     if row is None:
-        raise Failure("not_found", f"There is no session {id!r}.", "`hold ls` lists them.")
+        raise unknown(id)
     alive = session.agent_alive and await engine.agents.alive(session) is True
     return status(
         session,

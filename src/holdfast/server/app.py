@@ -18,6 +18,7 @@ from holdfast.server.routes_life import LIFE
 from holdfast.server.routes_tasks import TASKS
 from holdfast.server.routes_work import WORK
 from holdfast.server.socket import talk
+from holdfast.server.tally import Tally
 from holdfast.wire import FRAME_BYTES, DownIn, Health, LoginCode
 
 Asking = Request[Any, Any, Any]
@@ -31,6 +32,7 @@ Leaving = SkipValidation[NamedDependency[Leave]]
 
 def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Litestar:
     given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
+    given["tally"] = Tally()
     return Litestar(
         route_handlers=[*SESSIONS, *LIFE, *TASKS, *WORK, talk, health, login_code, down],
         dependencies={

@@ -1,15 +1,26 @@
-"""The routes of what sessions did: their work, and the way out for it (SPEC H4, J1)."""
+"""The routes of what sessions did: their work and the way out for it, words, figures (SPEC H4, J1, L1)."""
+
+from typing import Annotated
 
 from litestar import MediaType, Response, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery, JSONBody, SkipValidation
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter, SkipValidation
+from litestar.response import Stream
 
 from holdfast.server import acting
-from holdfast.server.desk import Desk
+from holdfast.server.desk import Desk, Place
+from holdfast.server.exporting import exported
+from holdfast.server.routes import NDJSON
+from holdfast.server.searching import search
+from holdfast.server.tally import Tally
 from holdfast.views.changes import AppliedOut, DiffOut
+from holdfast.views.search import SearchOut
+from holdfast.views.stats import StatsOut
 from holdfast.wire import ApplyIn
 
 Here = SkipValidation[NamedDependency[Desk]]
+Where = SkipValidation[NamedDependency[Place]]
+Tallied = SkipValidation[NamedDependency[Tally]]
 
 
 @get("/api/sessions/{id:str}/diff")
@@ -42,4 +53,30 @@ async def apply(desk: Here, id: FromPath[str], data: JSONBody[ApplyIn]) -> Appli
     return await desk.work.apply(session, to=data.to, squash=data.squash)
 
 
-WORK = [diff, patch, apply]
+@get("/api/sessions/{id:str}/export")
+async def export(desk: Here, place: Where, id: FromPath[str]) -> Stream:
+    """One session as JSON Lines, its large outputs too."""
+    session = await acting.resolve(desk, id)
+    row = await desk.engine.journal.row(session)
+    if row is None:
+        raise acting.unknown(session)
+    return Stream(exported(desk.engine, row, place.version), media_type=NDJSON)
+
+
+@get("/api/search")
+async def look_for(
+    desk: Here, q: FromQuery[str], limit: Annotated[int, QueryParameter(ge=1, le=200)] = 20
+) -> SearchOut:
+    """Words in titles and conversations, the session that changed last first."""
+    return await search(desk.engine.journal, q, limit)
+
+
+@get("/api/stats")
+async def stats(
+    desk: Here, tally: Tallied, days: Annotated[int, QueryParameter(ge=1, le=3660)] = 30
+) -> StatsOut:
+    """What stopped, what came back and how well, and what it cost, day by day (SPEC L1)."""
+    return await tally.stats(desk.engine, days)
+
+
+WORK = [diff, patch, apply, export, look_for, stats]

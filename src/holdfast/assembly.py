@@ -68,6 +68,7 @@ class System:
             clock=clock,
             models=self._model,
             toolbox=self._bench.toolbox,
+            coders=self._bench.coders,
             prober=self._bench.probe,
             sweep=sweep,
             secrets=self.secrets.of,

@@ -1,6 +1,6 @@
 """The daemon is killed in each phase; resumed, the session carries on and repeats nothing."""
 
-# spec: C1, D1, D6, D7, A4, A7, G2, I2, P1, P4, P9
+# spec: B8, B11, C1, D1, D6, D7, A4, A7, G2, I2, P1, P4, P9
 
 import json
 import os
@@ -102,6 +102,8 @@ def asked(machine: Machine, id: str) -> bool:
 
 
 ASK = call("ask_user", question="Which colour?", options=["red", "green"])
+DELEGATE = call("delegate", task="Have a nap.")
+NOTE = call("note", plan="sleep on it", open_tasks=["wake up"])
 PHASES = {
     "streaming_llm": (
         ({**SLOWLY, "tool_calls": AFTER["tool_calls"]}, END),  # asked for again: it never ended
@@ -114,6 +116,17 @@ PHASES = {
         "full",
         napping,
         "cut off while executing tool calls",
+    ),
+    "delegating_coder": (
+        (
+            {"text": "You do it.", "tool_calls": [DELEGATE]},
+            AFTER,
+            END,
+            {"coder": True, "tool_calls": [NOTE, NAP]},
+        ),
+        "full",
+        napping,
+        "cut off during Coder delegation (round 1).\nLast known Coder state:\n- plan:\n  | sleep on it",
     ),
     "asking": (
         ({"text": "May I?", "tool_calls": [WRITE]}, AFTER, END),
@@ -168,7 +181,7 @@ def test_killed_in_each_phase_it_carries_on_and_repeats_nothing(machine, phase):
     assert "B\n" == (Path(over.workspace.path) / "b.txt").read_text()
     if phase == "question":
         assert ["green"] == [x.data["answer"] for x in after if x.type == "decision_answered"]
-    if phase == "executing_tools":
+    if phase in ("executing_tools", "delegating_coder"):
         assert "ran\n" == (Path(over.workspace.path) / "ledger").read_text()
 
 

@@ -103,8 +103,12 @@ class DelegationStarted(Value):
 
 
 class CoderNoted(Value):
+    """The coder's memory, and what it has spent since it was last noted."""
+
     call: CallId
     state: CoderState
+    usage: Usage = Usage()
+    tool_calls: int = 0
 
 
 class DelegationFinished(Value):

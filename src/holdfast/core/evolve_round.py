@@ -100,6 +100,22 @@ def _rerun_decided(s: Session, event: e.RerunDecided) -> Changes:
     return _call(s, event.call, status=CallStatus.PENDING, decided=decided)
 
 
+def _coder_noted(s: Session, event: e.CoderNoted) -> Changes:
+    """What it spends is its parent's."""
+    changes: Changes = {"coder": event.state, "totals": add(s.totals, event.usage)}
+    if s.run is not None:
+        spent = s.run.spent
+        changes["run"] = replace(
+            s.run,
+            spent=replace(
+                spent,
+                usage=add(spent.usage, event.usage),
+                tool_calls=spent.tool_calls + event.tool_calls,
+            ),
+        )
+    return changes
+
+
 def _call(s: Session, id: CallId, **changes: object) -> Changes:
     return {"calls": tuple([replace(c, **changes) if c.call.id == id else c for c in s.calls])}
 
@@ -118,6 +134,6 @@ CHANGES: dict[type, Callable[[Session, Any], Changes]] = {
     ),
     e.RerunDecided: _rerun_decided,
     e.DelegationStarted: lambda _s, _e: {"phase": Phase.DELEGATING_CODER, "coder": None},
-    e.CoderNoted: lambda _s, ev: {"coder": ev.state},
+    e.CoderNoted: _coder_noted,
     e.DelegationFinished: lambda _s, _e: {"phase": Phase.EXECUTING_TOOLS},
 }

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from holdfast.agents.builtin.loop import Loop, Toolbox
+from holdfast.agents.builtin.loop import Helper, Loop
 from holdfast.agents.builtin.model import Model, ModelFailed
-from holdfast.agents.builtin.prompt import system_prompt
+from holdfast.agents.builtin.prompt import CODER, ROLE, system_prompt
+from holdfast.agents.builtin.seam import Toolbox
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.conversation import Conversation
@@ -53,13 +54,14 @@ class BuiltinAgents:
         clock: Clock,
         models: Callable[[Session], Model],
         toolbox: Callable[[Session], Toolbox],
+        coders: Callable[[Session], Toolbox],
         prober: Prober,
         sweep: Sweep,
         secrets: Callable[[SessionId], frozenset[str]],
     ) -> None:
         self._journal, self._clock, self._models = journal, clock, models
         self._toolbox, self._prober, self._sweep = toolbox, prober, sweep
-        self._secrets = secrets
+        self._secrets, self._coders = secrets, coders
         self._loops: dict[SessionId, Working] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
 
@@ -160,16 +162,23 @@ class BuiltinAgents:
             return outcome.session, outcome.events
 
         today = datetime.fromtimestamp(self._clock.now() / 1000, UTC).date().isoformat()
-        names = [schema.name for schema in tools.schemas()]
         place = Path(session.workspace.path)
-        system = await asyncio.to_thread(system_prompt, workspace=place, tools=names, today=today)
+
+        async def prompt(tools: Toolbox, role: str) -> str:
+            names = [schema.name for schema in tools.schemas()]
+            return await asyncio.to_thread(
+                system_prompt, workspace=place, tools=names, today=today, role=role
+            )
+
+        coders = self._coders(session)
         return Loop(
             session,
             conversation,
             submit=submit,
             model=model,
             tools=tools,
-            system=system,
+            system=await prompt(tools, ROLE),
+            coder=Helper(system=await prompt(coders, CODER), tools=coders),
             clock=self._clock,
             secrets=self._secrets(session.id),
         )

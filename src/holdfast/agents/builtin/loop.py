@@ -9,18 +9,20 @@ Rule 3: limits are looked at before each model call and each batch; a batch that
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import NamedTuple
 
 from holdfast.agents.builtin.asking import Questions
-from holdfast.agents.builtin.model import Model, ModelFailed, Request, ToolSchema
+from holdfast.agents.builtin.coder import Coder
+from holdfast.agents.builtin.model import Model, ModelFailed, Request
+from holdfast.agents.builtin.request import Mender
 from holdfast.agents.builtin.retry import Retry
 from holdfast.agents.builtin.round import respond
+from holdfast.agents.builtin.seam import Ask, Delegation, Deny, Question, Ran, Toolbox
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Exceeded, exceeded, hint_used, warning
 from holdfast.core.conversation import Conversation
 from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber
-from holdfast.core.repair import repair
 from holdfast.core.session import (
     GRANTS,
     PERMISSION,
@@ -36,49 +38,19 @@ from holdfast.core.session import (
     Session,
     StopReason,
 )
-from holdfast.core.validate import Rules
-from holdfast.core.value import Value
 from holdfast.ports import Clock
 
-
-class Ran(Value):
-    """What a tool answers."""
-
-    output: str
-    failed: bool = False
-    files: tuple[str, ...] = ()
-
-
-class Ask(Value):
-    text: str
-    program: str = ""
-
-
-class Deny(Value):
-    text: str
-
-
-class Question(Value):
-    """A call that the loop carries out itself: the user's answer is its result."""
-
-    text: str
-    options: tuple[str, ...] = ()
-
-
-class Toolbox(Protocol):
-    """The tools of one session, in its workspace, under its permission mode."""
-
-    def schemas(self) -> tuple[ToolSchema, ...]: ...
-    def effect(self, name: str) -> EffectClass: ...
-    def files(self, name: str, arguments: str) -> tuple[str, ...]: ...
-    def verdict(self, call: Call, always: tuple[str, ...]) -> Ask | Deny | None: ...
-    def inner(self, call: Call) -> Question | None:
-        """What the loop itself is to do; None: `run` does it."""
-
-    async def run(self, call: Call) -> Ran: ...
-
-
 Submit = Callable[[i.Input], Awaitable[tuple[Session, tuple[e.Event, ...]]]]
+
+
+SPENDING = (e.ResponseFinished, e.CallFinished, e.CoderNoted)
+
+
+class Helper(NamedTuple):
+    """What a coder is given."""
+
+    system: str
+    tools: Toolbox
 
 
 class Loop:
@@ -91,6 +63,7 @@ class Loop:
         model: Model,
         tools: Toolbox,
         system: str,
+        coder: Helper,
         clock: Clock,
         secrets: frozenset[str] = frozenset(),
     ) -> None:
@@ -98,11 +71,12 @@ class Loop:
         self._session, self._conversation = session, conversation
         self._submit, self._model, self._tools = submit, model, tools
         self._system, self._clock, self._secrets = system, clock, secrets
+        self._coder = coder
         self._asked: dict[CallId, Call] = {}  # as the model wrote them; the journal has no secrets
         self._launch: LaunchNumber = session.launch.number
         self._run = session.run.number
         self._began = clock.now()
-        self._repairs: set[str] = set()
+        self._mender = Mender(session.model, self.say)
         self._questions = Questions(clock)
 
     async def play(self) -> None:
@@ -118,13 +92,13 @@ class Loop:
     async def _play(self) -> None:
         if not await self._calls():
             return
-        while (over := self._exceeded()) is None:
+        while (over := self.exceeded()) is None:
             if not await self._round():
                 return
             if not self._session.calls:
                 await self._report(StopReason.COMPLETED)
                 return
-            if (over := self._exceeded()) is not None:
+            if (over := self.exceeded()) is not None:
                 break
             if not await self._calls():
                 return
@@ -136,49 +110,40 @@ class Loop:
         retry = Retry(self._clock)
         number = RoundNumber(self._session.round + 1)
         while True:
-            request = await self._request()
-            if not await self._say(e.RoundStarted(round=number, attempt=retry.attempt)):
+            request = Request(
+                system=self._system,
+                messages=await self._mender.messages(self._conversation),
+                tools=self._tools.schemas(),
+                finished=self._session.responses,
+            )
+            if not await self.say(e.RoundStarted(round=number, attempt=retry.attempt)):
                 return False
             try:
                 calls = await respond(
                     self._model,
                     request,
                     number,
-                    say=self._say,
+                    say=self.say,
                     now=self._clock.now,
                     effect=self._tools.effect,
                     files=self._tools.files,
                     secrets=self._secrets,
                 )
-                self._asked = {call.id: call for call in calls or ()}
-                return calls is not None
             except ModelFailed as failed:
-                wait = retry.wait(failed)
-                if wait is None:
-                    raise
-                until = Millis(self._clock.now() + wait)
-                text = f"{failed.message} Trying again in {wait / 1000:.0f} s."
-                await self._say(
-                    e.ResponseDropped(round=number, why=failed.message),
-                    e.Notice(kind="retry", text=text, until=until),
-                )
-                await self._clock.sleep_until(until)
+                await self.patience(retry, failed, e.ResponseDropped(round=number, why=str(failed)))
+                continue
+            self._asked = {call.id: call for call in calls or ()}
+            return calls is not None
 
-    async def _request(self) -> Request:
-        """What the model gets is valid, whatever the past looks like (SPEC B10)."""
-        provider, _, name = self._session.model.partition(":")
-        rules = Rules(provider=provider, model=name and self._session.model)
-        messages, notes = repair(self._conversation.to_send(), rules=rules)
-        fresh = tuple(note for note in notes if note not in self._repairs)
-        if fresh:
-            self._repairs.update(fresh)
-            await self._say(e.ConversationRepaired(repairs=fresh))
-        return Request(
-            system=self._system,
-            messages=tuple(messages),
-            tools=self._tools.schemas(),
-            finished=self._session.responses,
-        )
+    async def patience(self, retry: Retry, failed: ModelFailed, *events: i.Reportable) -> None:
+        """Waits, visibly, until it may be tried again; raises the failure if that is no use."""
+        wait = retry.wait(failed)
+        if wait is None:
+            raise failed
+        until = Millis(self._clock.now() + wait)
+        text = f"{failed.message} Trying again in {wait / 1000:.0f} s."
+        await self.say(*events, e.Notice(kind="retry", text=text, until=until))
+        await self._clock.sleep_until(until)
 
     # --- tools ------------------------------------------------------------------------------------
 
@@ -198,14 +163,20 @@ class Loop:
         asked = self._tools.inner(call)
         if isinstance(asked, Question):
             return await self._question(call, asked)
-        refused = await self._permission(call)
+        refused = await self.permission(call, self._tools)
         if refused is not None:
-            return await self._say(e.CallClosed(call=call.id, how=e.Closing.DENIED, output=refused))
-        if not await self._say(e.CallIntended(call=call.id, attempt=attempt)):
+            return await self.say(e.CallClosed(call=call.id, how=e.Closing.DENIED, output=refused))
+        if not await self.say(e.CallIntended(call=call.id, attempt=attempt)):
             return False
         begun = self._clock.now()
-        ran = await self._tools.run(call)
-        return await self._say(
+        over: list[i.Reportable] = []
+        if isinstance(asked, Delegation):
+            ran = await self._delegate(call, asked)
+            over.append(e.DelegationFinished(call=call.id))
+        else:
+            ran = await self._tools.run(call)
+        return await self.say(
+            *over,
             e.CallFinished(
                 call=call.id,
                 attempt=attempt,
@@ -213,36 +184,50 @@ class Loop:
                 failed=ran.failed,
                 files=ran.files,
                 millis=self._clock.now() - begun,
-            )
+            ),
         )
 
-    async def _permission(self, call: Call) -> str | None:
-        """None: it may begin. Otherwise what the model is told."""
-        if call.id in self._session.granted:
+    async def _delegate(self, call: Call, asked: Delegation) -> Ran:
+        await self.say(e.DelegationStarted(call=call.id, task=asked.task))
+        coder = Coder(
+            self,
+            call,
+            model=self._model,
+            name=self._session.model,
+            tools=self._coder.tools,
+            clock=self._clock,
+        )
+        return await coder.work(asked, self._coder.system)
+
+    async def permission(
+        self, call: Call, tools: Toolbox, *, within: Call | None = None
+    ) -> str | None:
+        """None: it may begin. Otherwise what the model is told. A coder's call is asked about as a
+        part of the call that it works on, and goes when that one does."""
+        if within is None and call.id in self._session.granted:
             return None
-        match self._tools.verdict(call, self._session.always):
+        match tools.verdict(call, self._session.always):
             case None:
                 return None
             case Deny(text=text):
                 return text
             case Ask(text=text, program=program):
-                options = ("yes", "no", "always") if program else ("yes", "no")
+                about = within or call
+                part = f"-{self._clock.now()}-{call.id}" if within else ""
                 answer = await self._ask(
                     Decision(
-                        id=DecisionId(f"{self._run}-{call.id}"),
+                        id=DecisionId(f"{self._run}-{about.id}{part}"),
                         kind=PERMISSION,
                         text=text,
-                        options=options,
-                        call=call.id,
+                        options=("yes", "no", "always") if program else ("yes", "no"),
+                        call=about.id,
                         program=program,
                     )
                 )
-                if call.id in self._session.granted or answer in GRANTS:
-                    return None
-                return f"The user said no to this call: {answer}"
+                return None if answer in GRANTS else f"The user said no to this call: {answer}"
 
     async def _ask(self, asked: Decision) -> str:
-        await self._say(e.DecisionAsked(decision=asked))
+        await self.say(e.DecisionAsked(decision=asked))
         return await self._questions.answer(asked.id)
 
     async def _question(self, call: Call, asked: Question) -> bool:
@@ -268,7 +253,7 @@ class Loop:
 
     # --- the end ----------------------------------------------------------------------------------
 
-    def _exceeded(self) -> Exceeded | None:
+    def exceeded(self) -> Exceeded | None:
         s = self._session
         if s.run is None:
             return None
@@ -284,7 +269,7 @@ class Loop:
             s.run.limits, s.run.spent, cap=s.cap, totals=s.totals, elapsed_ms=self._elapsed()
         )
         if near is not None:
-            await self._say(e.BudgetWarned(run=s.run.number, limit=near[0], percent=near[1]))
+            await self.say(e.BudgetWarned(run=s.run.number, limit=near[0], percent=near[1]))
 
     def _elapsed(self) -> int:
         return self._clock.now() - self._began - self._questions.waited
@@ -316,11 +301,11 @@ class Loop:
         finished = i.RunFinished(launch=self._launch, run=self._run, reason=reason, **details)  # type: ignore[arg-type]
         await self._submit(finished)
 
-    async def _say(self, *events: i.Reportable) -> bool:
+    async def say(self, *events: i.Reportable) -> bool:
         """True if all of it was written down. Nothing is done that was not."""
         heard = i.Heard(launch=self._launch, events=events)
         self._session, written = await self._submit(heard)
         self._conversation.extend(written)
-        if any(isinstance(event, e.ResponseFinished | e.CallFinished) for event in written):
+        if any(isinstance(event, SPENDING) for event in written):
             await self._warn()
         return len(written) >= len(events)

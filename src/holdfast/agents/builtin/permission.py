@@ -3,7 +3,7 @@
 Rule 1: this is one table: permission mode by kind of call. A mode nobody knows is the strictest.
 
     kind       read-only  ask    edits               full
-    looking    allow      allow  allow               allow    pure; update_plan; ask_user
+    looking    allow      allow  allow               allow    pure; update_plan; ask_user; note
     files      deny       ask    allow               allow    write, edit, apply_patchset, git_commit
     shell      deny       ask    sandbox: allow      allow
                                  none: ask
@@ -58,6 +58,7 @@ class Kind(StrEnum):
 _BY_NAME = {
     "update_plan": Kind.LOOKING,
     "ask_user": Kind.LOOKING,
+    "note": Kind.LOOKING,
     "write": Kind.FILES,
     "edit": Kind.FILES,
     "apply_patchset": Kind.FILES,

@@ -1,7 +1,8 @@
 """`scripted:FILE`: a model that needs no key and says what a file of JSON Lines tells it to.
 
 Reply n is used when the session's journal holds n finished responses; half-streamed ones do not
-count. Past the end it answers "done". Rows with `coder` are the coder's own script.
+count. Past the end it answers "done". Rows with `coder` are the coder's own script, counted for each
+delegation from its beginning.
 """
 
 import asyncio
@@ -87,15 +88,15 @@ def read_script(path: Path) -> list[Row]:
 
 
 class ScriptedModel:
-    def __init__(self, path: Path, *, coder: bool = False) -> None:
-        self._path, self._coder = path, coder
-        self._failed: dict[int, int] = {}  # how often reply n has failed already
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._failed: dict[tuple[str, int], int] = {}  # how often reply n has failed already
 
     async def stream(self, request: Request) -> AsyncIterator[Piece]:
-        rows = [row for row in read_script(self._path) if row.coder == self._coder]
+        rows = [row for row in read_script(self._path) if row.coder == bool(request.coder)]
         n = request.finished
         row = rows[n] if n < len(rows) else Row(text="done")
-        self._maybe_fail(n, row)
+        self._maybe_fail((request.coder, n), row)
         part = 0
         if row.thinking:
             yield ThinkingPiece(text=row.thinking, part=part)
@@ -111,7 +112,7 @@ class ScriptedModel:
         usage = Usage(input_tokens=row.usage.input, output_tokens=row.usage.output)
         yield Ended(usage=usage, model=f"scripted:{self._path}", provider="scripted")
 
-    def _maybe_fail(self, n: int, row: Row) -> None:
+    def _maybe_fail(self, n: tuple[str, int], row: Row) -> None:
         failure = row.fail
         if failure is None or self._failed.get(n, 0) >= failure.times:
             return

@@ -5,18 +5,16 @@ from pathlib import Path
 
 from holdfast.agents.builtin import probe as probing
 from holdfast.agents.builtin.files import Tree
-from holdfast.agents.builtin.loop import Toolbox
 from holdfast.agents.builtin.sandbox import NoSandbox, Sandbox, available, sandbox_for
+from holdfast.agents.builtin.seam import Toolbox
 from holdfast.agents.builtin.shell_runtime import Runtime
 from holdfast.agents.builtin.tools import registry
 from holdfast.agents.builtin.tools_box import Box
 from holdfast.agents.builtin.tools_kind import Context, Git, Tool
+from holdfast.agents.builtin.tools_talk import CODERS, NOT_CODERS
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
 from holdfast.core.truth import Workspace
-
-# Tools that the loop does not run yet: they are not offered to the model until it does.
-NOT_YET = frozenset({"delegate"})
 
 
 class Workbench:
@@ -34,8 +32,9 @@ class Workbench:
         self._runtime, self._git = runtime, git
         self._state, self._home = state, home
         self._network, self._folders = network, tuple(folders)
-        self._tools = {name: t for name, t in registry().items() if name not in NOT_YET}
-        self._tools |= {own.name: own for own in tools}
+        self._tools = registry() | {own.name: own for own in tools}
+        self._coders = {n: t for n, t in self._tools.items() if n not in NOT_CODERS}
+        self._coders |= {own.name: own for own in CODERS}
         self.no_sandbox: str | None = "it was not tried yet"
 
     async def prepare(self) -> None:
@@ -44,6 +43,10 @@ class Workbench:
 
     def toolbox(self, session: Session) -> Toolbox:
         return Box(self._tools, self._context(session), mode=session.mode)
+
+    def coders(self, session: Session) -> Toolbox:
+        """The tools of its coder."""
+        return Box(self._coders, self._context(session), mode=session.mode)
 
     async def probe(self, session: Session, call: Call) -> Probe:
         with Tree(Path(session.workspace.path)) as tree:

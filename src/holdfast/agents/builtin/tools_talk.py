@@ -1,5 +1,5 @@
-"""The tools that change nothing in the world: update_plan; and two that the loop itself carries out:
-ask_user and delegate."""
+"""The tools that change nothing in the world: update_plan; and those that the loop itself carries
+out: ask_user, delegate, and the coder's note."""
 
 from typing import Annotated, Literal
 
@@ -26,6 +26,14 @@ class AskUser(Arguments):
 class Delegate(Arguments):
     task: Annotated[str, Meta(min_length=1, description="What to do, and how to know it is done.")]
     context: Annotated[str, Meta(description="What the coder must know beforehand.")] = ""
+
+
+class Note(Arguments):
+    plan: Annotated[str | None, Meta(description="How you go about the task.")] = None
+    open_tasks: Annotated[tuple[str, ...] | None, Meta(description="What is left to do.")] = None
+    assumptions: Annotated[
+        tuple[str, ...] | None, Meta(description="What you took for granted.")
+    ] = None
 
 
 async def update_plan(arguments: UpdatePlan, context: Context) -> ToolResult:
@@ -58,3 +66,15 @@ TOOLS = (
         function=None,
     ),
 )
+CODERS = (
+    Tool(
+        name="note",
+        description="Your working memory: plan, open tasks, assumptions. Note it when you begin and "
+        "whenever it changes: it is what is left of your work if you are cut off. What you leave out "
+        "stays as it was. Files you changed and errors are noted by themselves.",
+        arguments=Note,
+        effect=EffectClass.IDEMPOTENT,
+        function=None,
+    ),
+)
+NOT_CODERS = frozenset({"ask_user", "delegate", "update_plan"})

@@ -1,0 +1,27 @@
+"""What a model gets is valid, whatever the past looks like; what was mended is told (SPEC B10)."""
+
+from holdfast.agents.builtin.round import Say
+from holdfast.core import events as e
+from holdfast.core.conversation import Conversation
+from holdfast.core.messages import Message
+from holdfast.core.repair import repair
+from holdfast.core.validate import Rules
+
+
+class Mender:
+    """Of one run: tells each repair once."""
+
+    def __init__(self, model: str, say: Say, *, who: str = "") -> None:
+        provider, _, name = model.partition(":")
+        self._rules = Rules(provider=provider, model=name and model)
+        self._say, self._who = say, who
+        self._told: set[str] = set()
+
+    async def messages(self, conversation: Conversation) -> tuple[Message, ...]:
+        messages, notes = repair(conversation.to_send(), rules=self._rules)
+        fresh = tuple(note for note in notes if note not in self._told)
+        if fresh:
+            self._told.update(fresh)
+            told = tuple(f"{self._who}{note}" for note in fresh)
+            await self._say(e.ConversationRepaired(repairs=told))
+        return tuple(messages)

@@ -25,6 +25,7 @@ import msgspec
 
 from holdfast import config
 from holdfast.assembly import Context, System, Tool, ToolResult
+from holdfast.client import keys
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits, Usage
@@ -87,7 +88,7 @@ class Agent:
     def __init__(
         self,
         *,
-        model: str,
+        model: str = "",
         workspace: str | Path = ".",
         mode: str = "edits",
         tools: tuple[Tool, ...] = (),
@@ -129,6 +130,7 @@ class Agent:
         await system.start()
         try:
             id = name_of(session_id)
+            system.lend(id, keys(self._environ))
             before = await system.engine.session(id)
             if not before.opened:
                 await system.open_here(

@@ -15,10 +15,12 @@ from pathlib import Path
 from holdfast.agents.builtin.agents import BuiltinAgents
 from holdfast.agents.builtin.model import Model
 from holdfast.agents.builtin.models import Models
+from holdfast.agents.builtin.providers.keys import FILE as KEY_FILE
+from holdfast.agents.builtin.providers.keys import Keys
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
 from holdfast.agents.route import RoutedAgents
-from holdfast.config import Config
+from holdfast.config import BadConfig, Config
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
 from holdfast.core.ids import SessionId
@@ -61,7 +63,8 @@ class System:
         self._lent: dict[SessionId, dict[str, str]] = {}
         self.secrets = Secrets(os.environ)
         clock = SystemClock()
-        self._models = Models()
+        self._keys = Keys(config.file.with_name(KEY_FILE))
+        self._models = Models(self._keys, clock.now)
         self._bench = _workbench(home, config, tools)
         builtin = BuiltinAgents(
             journal=self._journal,
@@ -110,6 +113,7 @@ class System:
         await self._agents.stop()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._outbox.idle(), LAST_DEBTS)
+        await self._models.close()
         await self._workspaces.close()
         await self._mender.stop()
         await self._outbox.stop()
@@ -125,10 +129,7 @@ class System:
         mode = wanted.mode or str(self._config.get("mode"))
         if mode not in MODES:
             raise Unfit(f"There is no mode {mode!r}.", f"Known: {', '.join(MODES)}.")
-        model = wanted.model or str(self._config.get("model"))
-        problem = self._models.problem(model)
-        if problem:
-            raise Unfit(problem, "Give one with --model provider:model or scripted:FILE.")
+        model = await self._fitting_model(wanted.model or "", wanted.environ)
         id = SessionId(secrets.token_hex(6))
         self.lend(id, wanted.environ)  # first: what it holds must not even name a branch
         title = wanted.title or _title(wanted.prompt or "")
@@ -151,9 +152,7 @@ class System:
         self, id: SessionId, folder: Path, model: str, *, mode: str, limits: Limits
     ) -> None:
         """A session that works in place, for the library."""
-        problem = self._models.problem(model)
-        if problem:
-            raise Unfit(problem)
+        model = await self._fitting_model(model, self._lent.get(id, {}))
         try:
             place = await worktree.in_place(folder)
         except NotARepository:
@@ -162,6 +161,17 @@ class System:
             agent="builtin", via="builtin", model=model, mode=mode, workspace=place, limits=limits
         )
         await self.engine.submit(id, opened)
+
+    async def _fitting_model(self, wanted: str, lent: Mapping[str, str]) -> str:
+        """What was asked for, else what is configured, else what there is a key for (SPEC B13)."""
+        try:
+            model = wanted or str(self._config.get("model")) or self._models.default(lent)
+            problem = self._models.problem(model) or await self._models.misspelt(model, lent)
+        except BadConfig as error:
+            raise Unfit(str(error)) from error
+        if problem:
+            raise Unfit(problem, "Give one with --model provider:model or scripted:FILE.")
+        return model
 
     async def _workspace(
         self, wanted: NewSession, id: SessionId, title: str
@@ -195,6 +205,8 @@ class System:
             self.secrets.lent(session, environ)
 
     def _model(self, session: Session) -> Model:
+        with contextlib.suppress(BadConfig):  # said by the model itself, if it needs a key
+            self.secrets.lent(session.id, self._keys.in_file())
         return self._models.model(session.model, self._lent.get(session.id, {}))
 
     async def _submit(self, id: SessionId, given: i.Input) -> object:

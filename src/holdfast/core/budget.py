@@ -6,7 +6,9 @@ Rule 3: a limit is reached when what was spent is no longer below it. It is aske
         model call and each batch, so a run spends at most its limit plus one call.
 Rule 4: a run's limits are held against its own window, which a continue opens afresh. The cap of
         a session is held against the session's totals, which nothing resets.
-Rule 5: where several limits are reached, the first of money, tokens, tools, rounds, time is named.
+Rule 5: a response without a known price costs nothing that could be counted. Where money is limited,
+        that is said once per run: the limit may not hold.
+Rule 6: where several limits are reached, the first of money, tokens, tools, rounds, time is named.
 """
 
 from collections.abc import Iterator
@@ -25,6 +27,7 @@ class Usage(Value):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_micros: int = 0  # millionths of a US dollar: sums stay exact
+    unpriced: int = 0  # responses whose price nobody knows: the cost is then at least this
 
     @property
     def tokens(self) -> int:
@@ -88,6 +91,7 @@ def add(a: Usage, b: Usage) -> Usage:
         cache_read_tokens=max(0, a.cache_read_tokens) + max(0, b.cache_read_tokens),
         cache_write_tokens=max(0, a.cache_write_tokens) + max(0, b.cache_write_tokens),
         cost_micros=max(0, a.cost_micros) + max(0, b.cost_micros),
+        unpriced=max(0, a.unpriced) + max(0, b.unpriced),
     )
 
 
@@ -123,6 +127,19 @@ def warning(
         if gauge.percent >= WARN_PERCENT:
             return gauge.name, gauge.percent
     return None
+
+
+def uncounted(
+    limits: Limits, spent: Spent, *, cap: Limits | None, last: Usage, model: str
+) -> str | None:
+    """What is said when a limit of money cannot see the `last` response; at the first of a run."""
+    limited = limits.cost_micros or (cap or Limits()).cost_micros
+    if not limited or not last.unpriced or spent.usage.unpriced > last.unpriced:
+        return None
+    return (
+        f"The price of {model} is not known here: what it costs does not count against the budget. "
+        "Limit tokens instead (--budget-tokens)."
+    )
 
 
 def hint_used(spent: Spent, limits: Limits) -> str:

@@ -20,7 +20,7 @@ from holdfast.agents.builtin.round import respond
 from holdfast.agents.builtin.seam import Ask, Delegation, Deny, Question, Ran, Toolbox
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.budget import Exceeded, exceeded, hint_used, warning
+from holdfast.core.budget import Exceeded, exceeded, hint_used, uncounted, warning
 from holdfast.core.conversation import Conversation
 from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber
 from holdfast.core.session import (
@@ -271,6 +271,20 @@ class Loop:
         if near is not None:
             await self.say(e.BudgetWarned(run=s.run.number, limit=near[0], percent=near[1]))
 
+    async def _say_uncounted(self, finished: e.ResponseFinished) -> None:
+        run = self._session.run
+        if run is None:
+            return
+        text = uncounted(
+            run.limits,
+            run.spent,
+            cap=self._session.cap,
+            last=finished.usage,
+            model=finished.model,
+        )
+        if text is not None:
+            await self.say(e.Notice(kind="price", text=text))
+
     def _elapsed(self) -> int:
         return self._clock.now() - self._began - self._questions.waited
 
@@ -306,6 +320,9 @@ class Loop:
         heard = i.Heard(launch=self._launch, events=events)
         self._session, written = await self._submit(heard)
         self._conversation.extend(written)
+        for event in written:
+            if isinstance(event, e.ResponseFinished):
+                await self._say_uncounted(event)
         if any(isinstance(event, SPENDING) for event in written):
             await self._warn()
         return len(written) >= len(events)

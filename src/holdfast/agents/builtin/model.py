@@ -4,7 +4,7 @@ A failure is data with a class (`ModelFailed`), so that the loop has one shape: 
 this went wrong with it.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from holdfast.core.budget import Usage
@@ -73,5 +73,5 @@ class ModelFailed(Exception):
 
 
 class Model(Protocol):
-    def stream(self, request: Request) -> AsyncIterator[Piece]:
+    def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         """Ends with `Ended`, or raises `ModelFailed`. Closing it ends the request."""

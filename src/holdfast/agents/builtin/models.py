@@ -1,34 +1,69 @@
-"""Which models there are, by `provider:model`.
+"""Which models there are, by `provider:model`: those of real providers, and `scripted:FILE`.
 
-So far `scripted:FILE`. The providers of the model library come with the next stage; a name of theirs
-is refused in one sentence before anything is started.
+A name is judged before anything is started: what can be told by the name alone at once, how a model is
+spelt after the library was loaded (which its run needs anyway).
 """
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from holdfast.agents.builtin.model import Model, ModelFailed
+from holdfast.agents.builtin.providers import catalogue
+from holdfast.agents.builtin.providers.keys import Keys
+from holdfast.agents.builtin.providers.remote import Line, RemoteModel
 from holdfast.agents.builtin.scripted import ScriptedModel
+from holdfast.config import BadConfig
 from holdfast.core.session import ErrorClass
+
+SCRIPTED = "scripted"
 
 
 class Models:
-    def __init__(self) -> None:
+    def __init__(self, keys: Keys, now: Callable[[], int], line: Line | None = None) -> None:
+        self._keys, self._now = keys, now
+        self._line = line or Line()
         self._scripted: dict[str, ScriptedModel] = {}
 
+    def default(self, lent: Mapping[str, str]) -> str:
+        """Of the first provider with a key; empty: there is none (SPEC B13)."""
+        return catalogue.default_model(self._keys.environ(lent))
+
     def problem(self, name: str) -> str | None:
-        """Why there is no such model; None: there is."""
+        """Why there is no such model, as far as its name tells; None: there is."""
         provider, _, rest = name.partition(":")
         if not name:
-            return "No model was named, and none is configured."
-        if provider == "scripted" and rest:
-            return None
-        return f"There is no model {name!r} here: only scripted:FILE so far."
+            return catalogue.no_model()
+        if provider == SCRIPTED:
+            return None if rest else "scripted: names no file: write scripted:FILE."
+        return catalogue.problem(name)
 
-    def model(self, name: str, environ: Mapping[str, str]) -> Model:
+    async def misspelt(self, name: str, lent: Mapping[str, str]) -> str | None:
+        """Refuses a slip of the pen. A server of one's own has models of its own: not asked."""
+        provider = catalogue.provider(name)
+        if provider is None or catalogue.address(provider, self._keys.environ(lent)):
+            return None
+        return await asyncio.to_thread(_misspelt, name)
+
+    def model(self, name: str, lent: Mapping[str, str]) -> Model:
         problem = self.problem(name)
         if problem is not None:
             raise ModelFailed(ErrorClass.BAD_REQUEST, problem)
-        path = name.partition(":")[2]
-        # One for all runs of this process: it counts how often a reply has failed.
-        return self._scripted.setdefault(path, ScriptedModel(Path(path)))
+        provider, _, path = name.partition(":")
+        if provider == SCRIPTED:
+            # One for all runs of this process: it counts how often a reply has failed.
+            return self._scripted.setdefault(path, ScriptedModel(Path(path)))
+        try:
+            environ = self._keys.environ(lent)
+        except BadConfig as error:
+            raise ModelFailed(ErrorClass.AUTH, str(error)) from error
+        return RemoteModel(name, environ, line=self._line, now=self._now)
+
+    async def close(self) -> None:
+        await self._line.close()
+
+
+def _misspelt(name: str) -> str | None:
+    from holdfast.agents.builtin.providers.library import models_of  # noqa: PLC0415  a second
+
+    return catalogue.misspelt(name, models_of(name.partition(":")[0]))

@@ -6,6 +6,7 @@ kilobytes, so that a run that is cut off can quote what it had said.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 
 from holdfast.agents.builtin.model import (
     CallAsked,
@@ -103,24 +104,25 @@ async def respond(
     saver = Saver(round, say, now, secrets)
     calls: list[Call] = []
     try:
-        async for piece in model.stream(request):
-            match piece:
-                case TextPiece() | ThinkingPiece():
-                    await saver.add(piece)
-                case CallAsked(id=id, name=name, arguments=arguments, part=part):
-                    calls.append(
-                        Call(
-                            id=CallId(id),
-                            name=name,
-                            arguments=arguments,
-                            effect=effect(name),
-                            part=part,
-                            files=files(name, arguments),
+        async with aclosing(model.stream(request)) as pieces:
+            async for piece in pieces:
+                match piece:
+                    case TextPiece() | ThinkingPiece():
+                        await saver.add(piece)
+                    case CallAsked(id=id, name=name, arguments=arguments, part=part):
+                        calls.append(
+                            Call(
+                                id=CallId(id),
+                                name=name,
+                                arguments=arguments,
+                                effect=effect(name),
+                                part=part,
+                                files=files(name, arguments),
+                            )
                         )
-                    )
-                case Ended():
-                    wanted = await say(*saver.rest(), _finished(round, calls, piece))
-                    return tuple(calls) if wanted else None
+                    case Ended():
+                        wanted = await say(*saver.rest(), _finished(round, calls, piece))
+                        return tuple(calls) if wanted else None
     except (ModelFailed, asyncio.CancelledError):  # what was heard stays
         await saver.save()
         raise

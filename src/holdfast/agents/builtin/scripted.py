@@ -7,7 +7,7 @@ delegation from its beginning.
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import msgspec
@@ -22,6 +22,7 @@ from holdfast.agents.builtin.model import (
     ThinkingPiece,
 )
 from holdfast.core.budget import Usage
+from holdfast.core.provider_errors import classify
 from holdfast.core.session import ErrorClass
 from holdfast.core.value import Value
 
@@ -53,17 +54,6 @@ class Row(Value, forbid_unknown_fields=True):
     coder: bool = False
 
 
-BY_STATUS = {
-    401: ErrorClass.AUTH,
-    402: ErrorClass.QUOTA,
-    403: ErrorClass.AUTH,
-    408: ErrorClass.NETWORK,
-    429: ErrorClass.RATE_LIMITED,
-    500: ErrorClass.OVERLOADED,
-    502: ErrorClass.OVERLOADED,
-    503: ErrorClass.OVERLOADED,
-    529: ErrorClass.OVERLOADED,
-}
 _row = msgspec.json.Decoder(Row)
 
 
@@ -92,7 +82,7 @@ class ScriptedModel:
         self._path = path
         self._failed: dict[tuple[str, int], int] = {}  # how often reply n has failed already
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         rows = [row for row in read_script(self._path) if row.coder == bool(request.coder)]
         n = request.finished
         row = rows[n] if n < len(rows) else Row(text="done")
@@ -117,7 +107,7 @@ class ScriptedModel:
         if failure is None or self._failed.get(n, 0) >= failure.times:
             return
         self._failed[n] = self._failed.get(n, 0) + 1
-        error = BY_STATUS.get(failure.status, ErrorClass.UNKNOWN)
+        error = classify(failure.status, headers={}, body="").error
         wait = failure.retry_after
         raise ModelFailed(
             error,

@@ -11,6 +11,8 @@ PATH := $(CURDIR)/$(BIN):$(PATH)
 export PATH
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONPATH VIRTUAL_ENV PYTHONHOME
+# Bytecode is kept, whatever the shell says: without it every start compiles for a second.
+unexport PYTHONDONTWRITEBYTECODE
 # A network's own certificate is in the system's store, where uv looks only when told to.
 ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
 export UV_SYSTEM_CERTS := true

@@ -94,9 +94,11 @@ class System:
 
     async def start(self) -> Found:
         memory.tune()
-        await asyncio.to_thread(shadow.sweep, now=self.engine.clock.now() / 1000)
-        await self._journal.open()
-        await self._bench.prepare()
+        await asyncio.gather(
+            asyncio.to_thread(shadow.sweep, now=self.engine.clock.now() / 1000),
+            self._journal.open(),
+            self._bench.prepare(),
+        )
         self._outbox.start()
         found = await recover(self.engine, self._outbox)
         self._watching = asyncio.create_task(watch(self.engine, self._outbox))

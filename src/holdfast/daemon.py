@@ -21,10 +21,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from holdfast import __version__
 from holdfast.client import Client, DaemonDown, DaemonLost
 from holdfast.config import SOCKET, Config, prepare
 
@@ -155,8 +156,8 @@ def serve(config: Config, wanted: Wanted, make: MakeSystem = assembled) -> None:
 
 
 async def _live(config: Config, wanted: Wanted, make: MakeSystem) -> None:
-    from holdfast.server.auth import keep_token  # noqa: PLC0415  heavy: not for those who only start
-    from holdfast.server.listen import Front, PortTaken, bind_tcp, bind_unix  # noqa: PLC0415
+    from holdfast.server.auth import keep_token  # noqa: PLC0415  not for those who only start one
+    from holdfast.server.doors import PortTaken, bind_tcp, bind_unix  # noqa: PLC0415
 
     home = config.home
     leaving = Leaving()
@@ -166,16 +167,19 @@ async def _live(config: Config, wanted: Wanted, make: MakeSystem) -> None:
     except (PortTaken, OSError, ValueError) as error:
         raise NoStart(str(error)) from error
     system = make(home, config)
-    await system.start()
+    # What answers is loaded while the disk and git are waited for: half a second of imports.
+    _, listen = await asyncio.gather(
+        system.start(), asyncio.to_thread(import_module, "holdfast.server.listen")
+    )
     try:
-        front = Front(
+        front: Front = listen.Front(
             system,
             home=home,
             token=token,
             tcp=tcp,
             unix=bind_unix(home),
             allow_hosts=wanted.allow_hosts,
-            version=version("holdfast"),
+            version=__version__,
             leave=leaving.now,
         )
         await _until_told(system, front, leaving)

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from holdfast import __version__
+
 # name: module, what it does
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("daemon", "Start the daemon and print a link to its page"),
@@ -77,9 +79,7 @@ class Lazy(click.Group):
 def _version(ctx: click.Context, _param: click.Parameter, value: Any) -> None:
     if not value or ctx.resilient_parsing:
         return
-    from importlib.metadata import version  # only --version pays for it
-
-    click.echo(f"holdfast {version('holdfast')}")
+    click.echo(f"holdfast {__version__}")
     ctx.exit()
 
 

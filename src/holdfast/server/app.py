@@ -9,6 +9,8 @@ from litestar.di import NamedDependency, Provide
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.params import JSONBody, SkipValidation
+from litestar.plugins import PluginProtocol
+from litestar.plugins.core import MsgspecDIPlugin
 
 from holdfast.server.auth import Doorman
 from holdfast.server.desk import Desk, Failure, Place
@@ -30,10 +32,18 @@ Door = SkipValidation[NamedDependency[Doorman]]
 Leaving = SkipValidation[NamedDependency[Leave]]
 
 
+class App(Litestar):
+    @staticmethod
+    def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
+        """Without those for pydantic and attrs: they would load both, a quarter of a second, and
+        none of our values is theirs. (A test sees to it that pydantic stays out.)"""
+        return [*plugins, MsgspecDIPlugin()]
+
+
 def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Litestar:
     given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
     given["tally"] = Tally()
-    return Litestar(
+    return App(
         route_handlers=[*SESSIONS, *LIFE, *TASKS, *WORK, talk, health, login_code, down],
         dependencies={
             name: Provide(_giver(value), sync_to_thread=False) for name, value in given.items()

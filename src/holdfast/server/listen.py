@@ -6,7 +6,6 @@ by where it came in and not by anything it says.
 
 import asyncio
 import contextlib
-import os
 import socket
 import time
 from collections.abc import Iterator
@@ -14,51 +13,14 @@ from pathlib import Path
 
 import uvicorn
 
-from holdfast.config import PORT, SOCKET, short_address
+from holdfast.config import SOCKET
 from holdfast.server.app import Leave, make_app
 from holdfast.server.auth import Doorman
 from holdfast.server.desk import Desk, Place
 from holdfast.server.guard import Guard, Pace
 from holdfast.wire import FRAME_BYTES
 
-PORTS = 50  # tried one after another
-BACKLOG = 128
 GRACE = 1  # seconds for answers that are under way when we go down
-
-
-class PortTaken(Exception):
-    pass
-
-
-def bind_tcp(port: int | None) -> socket.socket:
-    """Loopback alone. None: the usual port, or the next that is free; 0: any."""
-    for wanted in range(PORT, PORT + PORTS) if port is None else (port,):
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", wanted))
-            listener.listen(BACKLOG)
-        except OSError:
-            listener.close()
-            continue
-        return listener
-    taken = f"{PORT} to {PORT + PORTS - 1} are" if port is None else f"{port} is"
-    raise PortTaken(f"Port {taken} taken: choose another with --port.")
-
-
-def bind_unix(home: Path) -> socket.socket:
-    """Whoever calls this holds the lock: a socket that lies there is a dead daemon's."""
-    path = home / SOCKET
-    path.unlink(missing_ok=True)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)  # 0600 from the first moment on
-    try:
-        with short_address(path) as address:
-            listener.bind(address)
-    finally:
-        os.umask(before)
-    listener.listen(BACKLOG)
-    return listener
 
 
 class Server(uvicorn.Server):

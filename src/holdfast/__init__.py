@@ -6,7 +6,6 @@ command line does not pay for it.
 
 from typing import Any
 
-__version__ = "0.1.0"
 __all__ = ["Agent", "Result", "tool"]
 
 
@@ -15,4 +14,8 @@ def __getattr__(name: str) -> Any:
         from holdfast import agent  # noqa: PLC0415  only whoever asks for it pays
 
         return getattr(agent, name)
+    if name == "__version__":
+        from holdfast.config import VERSION  # noqa: PLC0415  as above
+
+        return VERSION
     raise AttributeError(f"module 'holdfast' has no attribute {name!r}")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+VERSION = "0.1.0"
 PORT = 4653
 OFF = False
 SOCKET, TOKEN = "holdfast.sock", "token"  # in the state folder

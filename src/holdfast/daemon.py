@@ -25,9 +25,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from holdfast import __version__
 from holdfast.client import Client, DaemonDown, DaemonLost
-from holdfast.config import SOCKET, Config, prepare
+from holdfast.config import SOCKET, VERSION, Config, prepare
 
 if TYPE_CHECKING:  # heavy: whoever only starts a daemon does not pay for it
     from holdfast.engine.engine import Engine
@@ -179,7 +178,7 @@ async def _live(config: Config, wanted: Wanted, make: MakeSystem) -> None:
             tcp=tcp,
             unix=bind_unix(home),
             allow_hosts=wanted.allow_hosts,
-            version=__version__,
+            version=VERSION,
             leave=leaving.now,
         )
         await _until_told(system, front, leaving)

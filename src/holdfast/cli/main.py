@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from holdfast import __version__
+from holdfast.config import VERSION
 
 # name: module, what it does
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -79,7 +79,7 @@ class Lazy(click.Group):
 def _version(ctx: click.Context, _param: click.Parameter, value: Any) -> None:
     if not value or ctx.resilient_parsing:
         return
-    click.echo(f"holdfast {__version__}")
+    click.echo(f"holdfast {VERSION}")
     ctx.exit()
 
 

@@ -1,0 +1,77 @@
+/** What the user and the agent said. */
+import { type ReactNode, memo } from "react";
+import { Fold } from "@/features/chat/Fold";
+import { moment } from "@/model/moments";
+import type { Sent } from "@/store/courier";
+import { Icon } from "@/ui/Icon";
+import { Markdown } from "@/ui/Markdown";
+import type { AssistantItem, UserItem } from "@/wire/types.gen";
+
+export const UserMessage = memo(({ item }: { item: UserItem }) => (
+  <Bubble>
+    <span title={moment(item.at)}>{item.text}</span>
+  </Bubble>
+));
+
+/** Said, and not yet in the journal: it is on its way, waits for a network, or was refused. */
+export function SentMessage({ sent, onEdit }: { sent: Sent; onEdit(text: string): void }) {
+  if (sent.command.type !== "prompt") return null;
+  const { text } = sent.command;
+  const refused = sent.state === "refused";
+  return (
+    <div data-testid="sent" data-state={sent.state} className={refused ? "" : "opacity-70"}>
+      <Bubble>{text}</Bubble>
+      <p className={`mt-1 text-right text-2xs ${refused ? "text-bad" : "text-ink-3"}`} role={refused ? "alert" : undefined}>
+        {refused ? `Not sent: ${sent.failure?.message ?? ""} ` : sent.state === "queued" ? "Waits for the connection" : "Sending…"}
+        {refused && (
+          <button type="button" onClick={() => onEdit(text)} className="font-medium underline touch:min-h-11">
+            Edit
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function Bubble({ children }: { children: ReactNode }) {
+  return (
+    <div className="ml-auto w-fit max-w-[85%] rounded-2xl rounded-br-md bg-chosen px-4 py-2.5 text-[0.9375rem] leading-relaxed break-words whitespace-pre-wrap">
+      {children}
+    </div>
+  );
+}
+
+export const AssistantMessage = memo(({ item }: { item: AssistantItem }) => (
+  <div className="space-y-1.5">
+    {item.thinking && <Thinking item={item} />}
+    {(item.text || item.streaming) && <Markdown text={item.text} growing={item.streaming} />}
+  </div>
+));
+
+function Thinking({ item }: { item: AssistantItem }) {
+  const now = item.streaming && !item.text;
+  return (
+    <Fold
+      id={`${item.id}/thinking`}
+      label={now ? "Thinking" : "Thought"}
+      testid="thinking"
+      head={
+        <>
+          <Icon name="brain" size={14} className={now ? "breathing text-accent" : "text-ink-3"} />
+          <span className="font-medium text-ink-2">{now ? "Thinking" : "Thought"}</span>
+          <span className="min-w-0 flex-1 truncate text-xs text-ink-3">{glimpse(item.thinking, now)}</span>
+        </>
+      }
+    >
+      {() => (
+        <div className="border-l border-line pl-3 text-[0.8125rem] leading-relaxed whitespace-pre-wrap text-ink-3">{item.thinking}</div>
+      )}
+    </Fold>
+  );
+}
+
+/** While it goes on, its last line; afterwards, its first. */
+function glimpse(text: string, now: boolean): string {
+  const lines = text.split("\n").filter((line) => line.trim());
+  return (now ? lines.at(-1) : lines[0]) ?? "";
+}

@@ -1,0 +1,101 @@
+/**
+ * The conversation, drawn only where it is looked at.
+ *
+ * It follows its end until the reader scrolls up, and again once the reader is back at the end. Only a
+ * move upwards lets go: growing text and a smaller window are not the reader's doing. An earlier page
+ * is put in front without moving what is read.
+ */
+import { type ReactElement, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { VList, type VListHandle } from "virtua";
+import { Opened } from "@/features/chat/Fold";
+import type { Row } from "@/features/chat/rows";
+import { Icon } from "@/ui/Icon";
+import { Working } from "@/ui/Working";
+
+interface Props {
+  rows: Row[];
+  draw(row: Row, index: number): ReactElement;
+  older: boolean;
+  onTop(): void;
+  asks: boolean;
+}
+
+const NEAR_END = 48;
+const NEAR_TOP = 800;
+
+export function Timeline({ rows, draw, older, onTop, asks }: Props) {
+  const list = useRef<VListHandle>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  const offset = useRef(0);
+  const [away, setAway] = useState(false);
+  const opened = useMemo(() => new Set<string>(), []);
+  const shift = useShift(rows);
+  const count = useRef(0);
+  count.current = rows.length;
+
+  const toEnd = () => {
+    if (follows.current && count.current > 0) list.current?.scrollToIndex(count.current - 1, { align: "end" });
+  };
+  useLayoutEffect(toEnd, [rows]);
+  useEffect(() => {
+    const resized = new ResizeObserver(toEnd);
+    resized.observe(box.current!);
+    return () => resized.disconnect();
+  }, []);
+
+  const scrolled = (now: number) => {
+    const { scrollSize, viewportSize } = list.current!;
+    const end = scrollSize - viewportSize - now <= NEAR_END;
+    if (end) follows.current = true;
+    else if (now < offset.current - 4) follows.current = false;
+    offset.current = now;
+    setAway(!follows.current);
+    if (now < NEAR_TOP && !follows.current) onTop();
+  };
+  const jump = () => {
+    follows.current = true;
+    setAway(false);
+    toEnd();
+  };
+
+  return (
+    <div ref={box} role="log" aria-live="off" aria-label="Conversation" className="relative min-h-0 flex-1" data-testid="timeline">
+      <Opened value={opened}>
+        <VList ref={list} data={rows} shift={shift} bufferSize={400} onScroll={scrolled} tabIndex={0} style={{ height: "100%" }} className="overscroll-contain outline-offset-[-2px]">
+          {draw}
+        </VList>
+      </Opened>
+      {older && (
+        <p className="absolute top-2 left-1/2 flex -translate-x-1/2 items-center gap-2 rounded-full bg-raised px-3 py-1 text-xs text-ink-3 shadow-float">
+          <Working size={12} /> Earlier messages
+        </p>
+      )}
+      {away && (
+        <button
+          type="button"
+          onClick={jump}
+          data-testid="jump"
+          className="rising absolute bottom-3 left-1/2 flex h-8 -translate-x-1/2 items-center gap-1.5 rounded-full bg-raised px-3.5 text-xs font-medium text-ink-2 shadow-float hover:text-ink touch:h-11"
+        >
+          <Icon name={asks ? "question" : "arrowDown"} size={13} className={asks ? "text-warn" : ""} />
+          {asks ? "A question waits" : "Latest"}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Whether lines were put in front since the last time. */
+function useShift(rows: Row[]): boolean {
+  const first = useRef<string>(undefined);
+  const shift = useRef(false);
+  const seen = useRef<Row[]>(undefined);
+  if (seen.current !== rows) {
+    const was = first.current;
+    first.current = rows[0]?.key;
+    shift.current = was !== undefined && was !== first.current && rows.some((row) => row.key === was);
+    seen.current = rows;
+  }
+  return shift.current;
+}

@@ -1,0 +1,28 @@
+/** The lines of the conversation: what the journal shows, what was said and is not there yet, what goes on. */
+import type { ItemList } from "@/model/items";
+import type { Sent } from "@/store/courier";
+import type { Item, SessionOut } from "@/wire/types.gen";
+
+export type Row =
+  | { key: string; row: "item"; item: Item }
+  | { key: string; row: "sent"; sent: Sent }
+  | { key: string; row: "working"; session: SessionOut };
+
+export function rowsOf(items: ItemList, sent: readonly Sent[], session: SessionOut | null): Row[] {
+  const rows: Row[] = [];
+  for (const item of items) if (!isEmpty(item)) rows.push({ key: item.id, row: "item", item });
+  const last = items.at(-1);
+  const writes = last?.kind === "assistant" && last.streaming && last.text !== "";
+  const asks = (session?.pending.length ?? 0) > 0;
+  if (session?.run != null && !writes && !asks) rows.push({ key: "working", row: "working", session });
+  for (const each of sent) {
+    if (each.command.type === "prompt") rows.push({ key: each.command.id, row: "sent", sent: each });
+  }
+  return rows;
+}
+
+/** A finished message without words; the line of a plan is drawn by the plan itself. */
+function isEmpty(item: Item): boolean {
+  if (item.kind === "assistant") return !item.text && !item.thinking;
+  return item.kind === "tool" && item.name === "update_plan" && !item.failed && item.status === "finished";
+}

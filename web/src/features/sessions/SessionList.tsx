@@ -1,0 +1,111 @@
+/** The sessions: who needs you first, then who works, then the rest. */
+import { type ReactNode, type RefObject, useMemo, useState } from "react";
+import { VList } from "virtua";
+import { SessionRow } from "@/features/sessions/SessionRow";
+import { GROUPS, arranged, groupOf } from "@/model/sessions";
+import { useObserved } from "@/store/observed";
+import type { Sessions } from "@/store/sessions";
+import { IconButton } from "@/ui/Button";
+import { Icon } from "@/ui/Icon";
+import { useNow } from "@/ui/useNow";
+import type { SessionOut } from "@/wire/types.gen";
+
+interface Props {
+  sessions: Sessions;
+  current: string | null;
+  hrefOf(session: string): string;
+  onNew(): void;
+  filter: RefObject<HTMLInputElement | null>;
+  foot: ReactNode;
+}
+
+export function SessionList({ sessions, current, hrefOf, onNew, filter, foot }: Props) {
+  const [text, setText] = useState("");
+  const all = useObserved(sessions, (state) => state.sessions);
+  const loaded = useObserved(sessions, (state) => state.loaded);
+  const shown = useMemo(() => arranged(all.values(), text), [all, text]);
+  return (
+    <nav aria-label="Sessions" className="flex h-full min-h-0 flex-col" data-testid="session-list">
+      <header className="flex h-13 shrink-0 items-center gap-2 pr-2 pl-4">
+        <Mark />
+        <span className="flex-1 text-sm font-semibold tracking-tight">Holdfast</span>
+        <IconButton icon="plus" label="New session" shortcut="n" onClick={onNew} data-testid="new-session" />
+      </header>
+      <div className="relative px-3 pb-2">
+        <Icon name="search" size={14} className="pointer-events-none absolute top-[9px] left-5.5 text-ink-3 touch:top-[15px]" />
+        <input
+          ref={filter}
+          type="search"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          placeholder="Filter sessions"
+          aria-label="Filter sessions"
+          data-testid="session-filter"
+          className="h-8 w-full rounded-lg border border-line bg-page pr-2 pl-8 text-[0.8125rem] placeholder:text-ink-3 touch:h-11 touch:text-base"
+        />
+      </div>
+      {shown.length === 0 && loaded ? (
+        <Nothing filtered={text !== ""} onNew={onNew} />
+      ) : (
+        <Rows shown={shown} current={current} hrefOf={hrefOf} />
+      )}
+      {foot}
+    </nav>
+  );
+}
+
+type Line = { title: string; count: number } | SessionOut;
+
+function Rows({ shown, current, hrefOf }: { shown: SessionOut[] } & Pick<Props, "current" | "hrefOf">) {
+  const now = useNow(30_000);
+  const lines = useMemo(() => withTitles(shown), [shown]);
+  return (
+    <div role="list" aria-label="Sessions" className="min-h-0 flex-1">
+      <VList data={lines} style={{ height: "100%" }} className="px-2 pb-2">
+        {(line) =>
+          "count" in line ? (
+            <h2 key={line.title} className="flex items-center gap-1.5 px-2.5 pt-3 pb-1 text-2xs font-medium text-ink-3">
+              {line.title}
+              <span className="tabular opacity-80">{line.count}</span>
+            </h2>
+          ) : (
+            <div role="listitem" key={line.id}>
+              <SessionRow session={line} href={hrefOf(line.id)} current={line.id === current} now={now} />
+            </div>
+          )
+        }
+      </VList>
+    </div>
+  );
+}
+
+function withTitles(shown: SessionOut[]): Line[] {
+  return GROUPS.flatMap(({ group, title }): Line[] => {
+    const members = shown.filter((session) => groupOf(session) === group);
+    return members.length > 0 ? [{ title, count: members.length }, ...members] : [];
+  });
+}
+
+function Nothing({ filtered, onNew }: { filtered: boolean; onNew(): void }) {
+  return (
+    <div className="flex flex-1 flex-col items-center gap-1 px-6 pt-10 text-center text-[0.8125rem] text-ink-3">
+      {filtered ? (
+        <p>No session matches.</p>
+      ) : (
+        <>
+          <p className="text-ink-2">No sessions yet.</p>
+          <p>
+            <button type="button" onClick={onNew} className="font-medium text-accent-ink hover:underline">
+              Start one
+            </button>{" "}
+            or run <code className="font-mono text-xs">hold run "…"</code>
+          </p>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Mark() {
+  return <img src="/icon.svg" alt="" width={22} height={22} className="rounded-md" />;
+}

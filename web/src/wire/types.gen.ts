@@ -1,0 +1,505 @@
+// Written by web/wire_types.py from the structs of the daemon. Do not edit.
+
+export interface Answer {
+  type: "answer";
+  id: string;
+  session: string;
+  decision: string;
+  answer: string;
+  always?: string | null;
+}
+
+export interface AssistantItem {
+  kind: "assistant";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  round: number;
+  text: string;
+  thinking: string;
+  streaming: boolean;
+  model: string;
+}
+
+export interface BannerOut {
+  reason: "completed" | "cancelled" | "budget_exceeded" | "tool_limit" | "round_limit" | "time_limit" | "error" | "rate_limited" | "interrupted";
+  title: string;
+  text: string;
+  icon: string;
+  tint: string;
+  button: string | null;
+  dismiss: boolean;
+  at: string;
+  phase: string;
+  round: number;
+  resumes_at: string | null;
+}
+
+export interface CallOut {
+  call: string;
+  name: string;
+  input: string;
+  output: string;
+}
+
+export interface Cancel {
+  type: "cancel";
+  id: string;
+  session: string;
+}
+
+export interface CoderItem {
+  kind: "coder";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  call: string;
+  task: string;
+  plan: string;
+  open_tasks: string[];
+  files_touched: string[];
+  assumptions: string[];
+  errors: string[];
+  finished: boolean;
+}
+
+export interface CompactedItem {
+  kind: "compacted";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  summary: string;
+}
+
+export interface Created {
+  id: string;
+  session: SessionOut;
+  run: number | null;
+  notes: string[];
+}
+
+export interface DecisionOut {
+  id: string;
+  kind: string;
+  text: string;
+  options: string[];
+  call: string | null;
+}
+
+export interface Delta {
+  type: "delta";
+  session: string;
+  item: string;
+  field: "text" | "thinking";
+  offset: number;
+  text: string;
+}
+
+export interface Dismiss {
+  type: "dismiss";
+  id: string;
+  session: string;
+}
+
+export interface DividerItem {
+  kind: "divider";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  text: string;
+  briefing: string;
+  run: number;
+  strategy: string | null;
+  drift: string | null;
+}
+
+export interface Done {
+  session: SessionOut;
+  changed: boolean;
+}
+
+export interface ErrorBody {
+  code: string;
+  message: string;
+  hint: string;
+  candidates: string[];
+}
+
+export interface ErrorOut {
+  error: ErrorBody;
+}
+
+export interface EventOut {
+  seq: number;
+  type: string;
+  at: string;
+  data: Record<string, unknown>;
+}
+
+export interface Events {
+  type: "events";
+  session: string;
+  first: number;
+  seq: number;
+  events: EventOut[];
+}
+
+export interface Gap {
+  type: "gap";
+  session: string;
+  error: ErrorBody;
+}
+
+export interface Health {
+  version: string;
+  pid: number;
+  epoch: string;
+  store: string;
+  home: string;
+  address: string;
+  socket: string;
+}
+
+export interface Hello {
+  type: "hello";
+  session: string;
+  epoch: string;
+  head: number;
+  reset: boolean;
+}
+
+export interface Items {
+  type: "items";
+  session: string;
+  seq: number;
+  items: (UserItem | DividerItem | AssistantItem | ToolItem | PlanItem | NoticeItem | QuestionItem | StopItem | CompactedItem | CoderItem)[];
+  document: SessionOut | null;
+}
+
+export interface ItemsOut {
+  epoch: string;
+  head: number;
+  document: SessionOut;
+  items: (UserItem | DividerItem | AssistantItem | ToolItem | PlanItem | NoticeItem | QuestionItem | StopItem | CompactedItem | CoderItem)[];
+  more: boolean;
+}
+
+export interface LaunchOut {
+  number: number;
+  status: string;
+}
+
+export interface LimitsIn {
+  budget_usd?: number | null;
+  budget_tokens?: number | null;
+  max_tool_calls?: number | null;
+  max_rounds?: number | null;
+  max_time?: number | null;
+}
+
+export interface NewSession {
+  folder: string;
+  prompt?: string | null;
+  input?: string | null;
+  agent?: string | null;
+  via?: string | null;
+  model?: string | null;
+  mode?: string | null;
+  title?: string | null;
+  limits?: LimitsIn;
+  here?: boolean;
+  git?: boolean;
+  with_changes?: boolean;
+  environ?: Record<string, string>;
+}
+
+export interface NoticeItem {
+  kind: "notice";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  level: "error" | "info" | "warning";
+  text: string;
+  until: string | null;
+}
+
+export interface PlanItem {
+  kind: "plan";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  run: number;
+  items: PlanLine[];
+}
+
+export interface PlanLine {
+  text: string;
+  state: "done" | "in_progress" | "pending";
+}
+
+export interface PlanOut {
+  would_run: boolean;
+  reason: string;
+  hint: string;
+  strategy: string | null;
+  why: string;
+  drift: string | null;
+  risks: string[];
+  estimate_usd: number | null;
+  message: string | null;
+  calls: Record<string, string>;
+}
+
+export interface ProgressOut {
+  phase: "idle" | "starting" | "streaming_llm" | "executing_tools" | "delegating_coder";
+  round: number;
+  tool: string | null;
+  tokens: Tokens;
+  cost: number;
+  context_used: number | null;
+  context_window: number | null;
+  started_at: string | null;
+  cancelling: boolean;
+}
+
+export interface Prompt {
+  type: "prompt";
+  id: string;
+  session: string;
+  text: string;
+  input?: string | null;
+  limits?: LimitsIn | null;
+}
+
+export interface QuestionItem {
+  kind: "question";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  decision: string;
+  question_kind: string;
+  text: string;
+  options: string[];
+  call: string | null;
+  answer: string | null;
+  withdrawn: string | null;
+}
+
+export interface QueuedOut {
+  id: string;
+  text: string;
+}
+
+export interface Reattach {
+  type: "session.resume";
+  id: string;
+  session: string;
+}
+
+export interface Result {
+  type: "result";
+  id: string;
+  ok?: unknown;
+  error?: ErrorBody | null;
+}
+
+export interface Resume {
+  type: "resume";
+  id: string;
+  session: string;
+  message?: string | null;
+  limits?: LimitsIn | null;
+  rerun?: string[];
+  fresh?: boolean;
+}
+
+export interface ResumeStatus {
+  state: "CREATED" | "STARTING" | "RUNNING" | "WAITING_FOR_INPUT" | "COMPLETED" | "FAILED" | "CANCELLED";
+  is_agent_running: boolean;
+  is_resumable: boolean;
+  needs_resume: boolean;
+  reason: "archived" | "terminal" | "running" | "recently_seen" | "not_started" | "error_unseen" | "agent_not_running" | "agent_not_running_fresh_start";
+}
+
+export interface Seen {
+  type: "seen";
+  id: string;
+  session: string;
+  by?: string;
+}
+
+export interface SessionOut {
+  id: string;
+  title: string;
+  state: "CREATED" | "STARTING" | "RUNNING" | "WAITING_FOR_INPUT" | "COMPLETED" | "FAILED" | "CANCELLED";
+  agent: string;
+  via: string;
+  model: string;
+  mode: string;
+  workspace: WorkspaceOut;
+  stop: StopOut | null;
+  last_stop: StopOut | null;
+  stop_seen: boolean;
+  run: number | null;
+  phase: "idle" | "starting" | "streaming_llm" | "executing_tools" | "delegating_coder";
+  round: number;
+  head: number;
+  agent_session_id: string | null;
+  pending: DecisionOut[];
+  queue: QueuedOut[];
+  cost: number;
+  tokens: Tokens;
+  launch: LaunchOut | null;
+  created_at: string;
+  updated_at: string;
+  pinned: boolean;
+  tags: string[];
+  archived: boolean;
+  task: string | null;
+  actions: string[];
+  banner: BannerOut | null;
+  doing: string;
+  needs_you: boolean;
+  unseen: boolean;
+  progress: ProgressOut | null;
+  status: ResumeStatus | null;
+  quarantined: string | null;
+}
+
+export interface SessionsOut {
+  sessions: SessionOut[];
+  next: string | null;
+}
+
+export interface Status {
+  type: "session.status";
+  id: string;
+  session: string;
+}
+
+export interface StopItem {
+  kind: "stop";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  reason: "completed" | "cancelled" | "budget_exceeded" | "tool_limit" | "round_limit" | "time_limit" | "error" | "rate_limited" | "interrupted";
+  class: string | null;
+  title: string;
+  text: string;
+  phase: "idle" | "starting" | "streaming_llm" | "executing_tools" | "delegating_coder";
+  round: number;
+  resumes_at: string | null;
+  percent: number | null;
+  dismissed: boolean;
+}
+
+export interface StopOut {
+  reason: string;
+  class: string | null;
+  message: string;
+  phase: string;
+  round: number;
+  at: string;
+  resumes_at: string | null;
+  percent: number | null;
+  evidence: Record<string, unknown>;
+  fingerprint: string | null;
+}
+
+export interface Subscribe {
+  type: "subscribe";
+  id: string;
+  session: string;
+  after?: number;
+  epoch?: string;
+  view?: string;
+}
+
+export interface Tokens {
+  input: number;
+  output: number;
+}
+
+export interface ToolItem {
+  kind: "tool";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  call: string;
+  name: string;
+  summary: string;
+  input: string;
+  input_size: number;
+  output: string;
+  output_size: number;
+  status: "cancelled" | "denied" | "finished" | "pending" | "running" | "unknown";
+  failed: boolean;
+  effect: "pure" | "idempotent" | "probeable" | "unsafe";
+  millis: number;
+  files: string[];
+  blob: string | null;
+}
+
+export interface Unsubscribe {
+  type: "unsubscribe";
+  id: string;
+  session: string;
+}
+
+export interface UserItem {
+  kind: "user";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  text: string;
+  input: string | null;
+}
+
+export interface WorkspaceOut {
+  path: string;
+  branch: string;
+  repo: string;
+  base: string;
+}
+
+export type Item =
+  | UserItem
+  | DividerItem
+  | AssistantItem
+  | ToolItem
+  | PlanItem
+  | NoticeItem
+  | QuestionItem
+  | StopItem
+  | CompactedItem
+  | CoderItem;
+
+export type Given =
+  | Subscribe
+  | Unsubscribe
+  | Prompt
+  | Resume
+  | Cancel
+  | Dismiss
+  | Answer
+  | Seen
+  | Status
+  | Reattach;
+
+export type Said =
+  | Hello
+  | Events
+  | Items
+  | Delta
+  | Gap
+  | Result;

@@ -94,6 +94,7 @@ class NewSession(Value):
     git: bool = True
     with_changes: bool = False
     task: str | None = None
+    images: tuple[Any, ...] = ()  # refused: a prompt is text (SPEC B14)
     environ: Mapping[
         str, str
     ] = {}  # keys for the provider; kept in memory, by the Unix socket only
@@ -112,6 +113,7 @@ class PromptIn(Value):
     text: str
     input: str | None = None  # minted by the client, so that a retry is recognised
     limits: LimitsIn | None = None
+    images: tuple[Any, ...] = ()  # refused: a prompt is text (SPEC B14)
     environ: Mapping[str, str] = {}
 
 
@@ -120,6 +122,7 @@ class ResumeIn(Value):
     limits: LimitsIn | None = None
     rerun: tuple[str, ...] = ()
     fresh: bool = False
+    images: tuple[Any, ...] = ()  # refused: a prompt is text (SPEC B14)
     environ: Mapping[str, str] = {}
 
 

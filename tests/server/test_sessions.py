@@ -162,6 +162,21 @@ def test_what_is_wrong_is_said_with_the_right_code(place):  # spec: J3 M1
     assert refused(place, "GET", f"/api/sessions/{first}") == (409, "ambiguous")
 
 
+def test_an_image_is_refused_in_words(place):  # spec: B14
+    id = place.create(None)
+    image = {"images": [{"type": "image", "data": "aGVsbG8="}]}
+    for path, given in (
+        ("/api/sessions", {"folder": str(place.home), "prompt": "look"}),
+        (f"/api/sessions/{id}/prompt", {"text": "look"}),
+        (f"/api/sessions/{id}/resume", {}),
+    ):
+        with pytest.raises(ApiError, match="images are not taken yet") as caught:
+            place.ask("POST", path, {**given, **image})
+        assert (caught.value.status, caught.value.code) == (422, "invalid")
+    with pytest.raises(ApiError, match="Expected `str`"):
+        place.ask("POST", f"/api/sessions/{id}/prompt", {"text": [{"type": "image"}]})
+
+
 def test_a_closed_session_refuses_and_names_the_way_back(place):  # spec: A2
     id = place.create()
     place.stopped(id)

@@ -76,6 +76,7 @@ async def test_every_command_gets_one_result_with_its_id(place):  # spec: J2 M1
             ({"type": "cancel", "session": id}, "refused"),
             ({"type": "cancel", "session": "ffffffffffff"}, "not_found"),
             ({"type": "nonsense", "session": id}, "invalid"),
+            ({"type": "prompt", "session": id, "text": "look", "images": [{}]}, "invalid"),
             ({"type": "subscribe", "session": id, "view": "nothing"}, "invalid"),
         ):
             await client._socket.send(json.dumps({"id": "mine", **given}))

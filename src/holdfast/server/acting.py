@@ -93,7 +93,7 @@ def around(row: Row) -> Around:
 
 async def prompt(desk: Desk, id: SessionId, given: PromptIn, *, unix: bool) -> PromptOut:
     lend(desk, id, given.environ, unix=unix)
-    check_prompt(given.text)
+    check_prompt(given.text, given.images)
     before = await desk.engine.session(id)
     input = given.input or secrets.token_hex(8)
     asked = None if given.limits is None else limits(given.limits, before.limits)
@@ -103,7 +103,13 @@ async def prompt(desk: Desk, id: SessionId, given: PromptIn, *, unix: bool) -> P
     return PromptOut(input=input, run=_begun(outcome), queued=queued, head=_head_before(outcome))
 
 
-def check_prompt(text: str) -> None:
+def check_prompt(text: str, images: Sequence[object] = ()) -> None:
+    if images:
+        raise Failure(
+            "invalid",
+            "A prompt is text: images are not taken yet.",
+            "Say in words what is to be seen, or put the image into the repository and name its path.",
+        )
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > PROMPT_BYTES:
         raise Failure(
@@ -117,8 +123,8 @@ def check_prompt(text: str) -> None:
 
 async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> RunOut:
     lend(desk, id, given.environ, unix=unix)
-    if given.message is not None:
-        check_prompt(given.message)
+    if given.message is not None or given.images:
+        check_prompt(given.message or "", given.images)
     before = await desk.engine.session(id)
     outcome = await desk.engine.submit(id, _continuing(given, before.limits))
     run = outcome.session.run.number if outcome.session.run else None

@@ -37,6 +37,7 @@ class Prompt(Frame, tag="prompt"):
     text: str
     input: str | None = None
     limits: LimitsIn | None = None
+    images: tuple[Any, ...] = ()  # refused: a prompt is text (SPEC B14)
 
 
 class Resume(Frame, tag="resume"):
@@ -44,6 +45,7 @@ class Resume(Frame, tag="resume"):
     limits: LimitsIn | None = None
     rerun: tuple[str, ...] = ()
     fresh: bool = False
+    images: tuple[Any, ...] = ()  # refused: a prompt is text (SPEC B14)
 
 
 class Cancel(Frame, tag="cancel"):

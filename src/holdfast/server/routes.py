@@ -53,8 +53,8 @@ def by_unix(request: Asking) -> bool:
 
 @post("/api/sessions", status_code=201)
 async def create(request: Asking, desk: Here, data: JSONBody[NewSession]) -> Created:
-    if data.prompt is not None:
-        acting.check_prompt(data.prompt)
+    if data.prompt is not None or data.images:
+        acting.check_prompt(data.prompt or "", data.images)
     if data.environ and not by_unix(request):
         raise Failure("forbidden", "Keys are taken over the Unix socket alone.")
     if data.task is not None:

@@ -109,11 +109,13 @@ class Line:
         match given:
             case Unsubscribe():
                 return await self._unsubscribe(id)
-            case Prompt(text=text, input=input, limits=limits):
-                sent = PromptIn(text=text, input=input, limits=limits)
+            case Prompt(text=text, input=input, limits=limits, images=images):
+                sent = PromptIn(text=text, input=input, limits=limits, images=images)
                 return await acting.prompt(desk, id, sent, unix=False)
-            case Resume(message=message, limits=limits, rerun=rerun, fresh=fresh):
-                wanted = ResumeIn(message=message, limits=limits, rerun=rerun, fresh=fresh)
+            case Resume(message=message, limits=limits, rerun=rerun, fresh=fresh, images=images):
+                wanted = ResumeIn(
+                    message=message, limits=limits, rerun=rerun, fresh=fresh, images=images
+                )
                 return await acting.resume(desk, id, wanted, unix=False)
             case Answer(decision=decision, answer=answer, always=always):
                 said = AnswerIn(decision=decision, answer=answer, always=always)

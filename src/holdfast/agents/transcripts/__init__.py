@@ -1,0 +1,1 @@
+"""What other agents write down of their own conversations, read as turns."""

@@ -19,11 +19,13 @@ from holdfast.agents.builtin.providers.keys import FILE as KEY_FILE
 from holdfast.agents.builtin.providers.keys import Keys
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
+from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.route import RoutedAgents
+from holdfast.agents.transcripts.shelf import Shelf
 from holdfast.config import BadConfig, Config
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
-from holdfast.core.ids import SessionId
+from holdfast.core.ids import SessionId, Token
 from holdfast.core.redact import redact_text
 from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
@@ -36,13 +38,13 @@ from holdfast.engine.secrets import Secrets
 from holdfast.journal.owner import this_owner
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.notify.log import LogNotifier
-from holdfast.ports import Journal, JournalError
+from holdfast.ports import Journal, JournalError, Record
 from holdfast.runtimes.local import LocalRuntime, sweep
 from holdfast.server.desk import Opened, Unfit
 from holdfast.wire import NewSession
 from holdfast.workspaces import shadow, worktree
 from holdfast.workspaces.adapter import GitWorkspaces
-from holdfast.workspaces.errors import NotARepository, WorkspaceError
+from holdfast.workspaces.errors import NoCommitYet, NotARepository, WorkspaceError
 from holdfast.workspaces.fresh import make_repository
 from holdfast.workspaces.harvest import GitWork
 from holdfast.workspaces.session_git import SessionGit
@@ -79,6 +81,7 @@ class System:
         self._agents = RoutedAgents({"builtin": builtin})
         self._workspaces = GitWorkspaces(self._submit, clock)
         self.work = GitWork()
+        self.records = Shelf(Profiles({}, ""), home)
         self.engine = Engine(
             journal=self._journal,
             clock=clock,
@@ -150,15 +153,31 @@ class System:
         await self.engine.submit(id, opened)
         return Opened(id=id, notes=notes)
 
+    async def adopt(self, record: Record) -> tuple[SessionId, int]:
+        try:
+            place = await _in_place(Path(record.folder or "unknown"))
+        except WorkspaceError as error:
+            raise Unfit(f"Its folder cannot be used: {error}") from error
+        turns, torn = await self.records.turns(record)
+        if not turns:
+            raise Unfit(f"There is nothing to read in {record.path}.")
+        id = SessionId(secrets.token_hex(6))
+        opened = i.OpenSession(
+            agent=record.agent,
+            title=_title(record.title),
+            mode=str(self._config.get("mode")),
+            workspace=place,
+        )
+        taken = i.AdoptConversation(opened=opened, token=Token(record.id), turns=tuple(turns))
+        await self.engine.submit(id, taken)
+        return id, torn
+
     async def open_here(
         self, id: SessionId, folder: Path, model: str, *, mode: str, limits: Limits
     ) -> None:
         """A session that works in place, for the library."""
         model = await self._fitting_model(model, self._lent.get(id, {}))
-        try:
-            place = await worktree.in_place(folder)
-        except NotARepository:
-            place = await worktree.in_place(folder, git=False)
+        place = await _in_place(folder)
         opened = i.OpenSession(
             agent="builtin", via="builtin", model=model, mode=mode, workspace=place, limits=limits
         )
@@ -234,6 +253,13 @@ def _journal(home: Path, config: Config) -> Journal:
     from holdfast.journal.postgres import PostgresJournal  # noqa: PLC0415  a quarter of a second
 
     return PostgresJournal(str(store))
+
+
+async def _in_place(folder: Path) -> Workspace:
+    try:
+        return await worktree.in_place(folder)
+    except (NotARepository, NoCommitYet):
+        return await worktree.in_place(folder, git=False)
 
 
 def _title(prompt: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from holdfast.core.adoption import Turn
 from holdfast.core.effects import Effect
 from holdfast.core.events import Event
 from holdfast.core.ids import BlobId, CallId, Generation, Millis, Seq, SessionId, Token
@@ -265,6 +266,32 @@ class Work(Protocol):
         """All of it, as git would apply it; or the table of `--stat`."""
 
     async def apply(self, session: Session, *, to: str | None, squash: bool) -> AppliedOut: ...
+
+
+class Record(Value):
+    """A conversation that an agent keeps on this machine, as far as a list shows it."""
+
+    agent: str
+    id: str  # the agent's own
+    path: str
+    folder: str = ""  # where it was had
+    branch: str = ""
+    title: str = ""
+    last_prompt: str = ""
+    prompts: int = 0
+    size: int = 0
+    modified_at: Millis = Millis(0)
+    torn: int = 0  # lines of it that could not be read
+
+
+class Records(Protocol):
+    """What agents wrote down without us. Read, never written (SPEC E15)."""
+
+    async def records(self, environ: Mapping[str, str]) -> list[Record]:
+        """Newest first. The variables say where the agents keep them."""
+
+    async def turns(self, record: Record) -> tuple[list[Turn], int]:
+        """The conversation, and how much of it could not be read."""
 
 
 class Notifier(Protocol):

@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("resume", "Carry on where a session stopped"),
     "wait": ("resume", "Wait until a session's run has stopped"),
     "decide": ("sessions", "Answer a session's question"),
+    "adopt": ("adopt", "Take in conversations that other agents had here"),
     "task": ("task", "Tasks: what is to be done, by any number of sessions"),
 }
 

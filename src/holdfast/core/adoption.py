@@ -81,16 +81,14 @@ def adopted(turns: Sequence[Turn], *, token: Token, now: Millis) -> list[e.Event
     runs = [run for run in _runs(turns) if run]
     for number, run in enumerate(runs, 1):
         first = run[0]
-        text = first.text if isinstance(first, UserSaid) else ""
-        events.append(
+        text = first.text if isinstance(first, UserSaid) else "(the record has no prompt here)"
+        input = InputId(f"adopted-{number}")
+        events += [
+            e.InputAccepted(input=input, text=text),
             e.RunStarted(
-                run=RunNumber(number),
-                cause=Cause.PROMPT,
-                limits=Limits(),
-                input=InputId(f"adopted-{number}"),
-                text=text or "(the record has no prompt here)",
-            )
-        )
+                run=RunNumber(number), cause=Cause.PROMPT, limits=Limits(), input=input, text=text
+            ),
+        ]
         answers = list(_answers(run))
         for answer in answers:
             rounds += 1

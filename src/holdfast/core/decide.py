@@ -9,6 +9,7 @@ buttons and the diagram in docs/reference are read from it.
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
+from holdfast.core.adoption import adopted
 from holdfast.core.begin import begin, call_off, cut_off, launch, stop_run
 from holdfast.core.errors import Refused
 from holdfast.core.hear import report
@@ -118,7 +119,7 @@ def wants_losses(session: Session, given: i.Input) -> bool:
 
 def _check(session: Session, command: i.Command) -> None:
     name = type(command).__name__
-    if isinstance(command, i.OpenSession):
+    if isinstance(command, i.OpenSession | i.AdoptConversation):
         if session.opened:
             raise Refused(f"Session {session.id} exists already.")
         return
@@ -171,6 +172,9 @@ def _label(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
             return [e.SessionOpened(**fields(command))]
         case i.ConfigureSession():
             return _configure(s, command)
+        case i.AdoptConversation(opened=opened, token=token, turns=turns):
+            begun = e.SessionOpened(**fields(opened))
+            return [begun, *adopted(turns, token=token, now=facts.now)]
         case i.ForkSession(child=child):
             return [e.SessionForked(child=child, at=s.seq)]
         case i.ReopenSession():
@@ -258,7 +262,7 @@ def _reattach(s: Session, facts: i.Facts) -> list[e.Event]:
     """Brings the agent back, idle. Costs nothing, decides nothing (SPEC G5)."""
     if s.agent_alive or s.run is not None or not facts.abilities.needs_process:
         return []
-    if s.launches == 0:
+    if s.launches == 0 and s.token is None:
         raise Refused(f"Session {s.id} was never started.", INSTEAD[State.CREATED])
     return [launch(s, facts, reattach=True)]
 

@@ -7,6 +7,7 @@ and decide.py says whether that is news.
 from collections.abc import Mapping
 
 from holdfast.core import events as e
+from holdfast.core.adoption import Turn
 from holdfast.core.budget import Limits
 from holdfast.core.ids import (
     CallId,
@@ -62,6 +63,14 @@ class ConfigureSession(Value):
     mode: str | None = None
     limits: Limits | None = None
     cap: Limits | None = None
+
+
+class AdoptConversation(Value):
+    """A session opened with what an agent said and did without us: both, or nothing."""
+
+    opened: OpenSession
+    token: Token
+    turns: tuple[Turn, ...]
 
 
 class RenameSession(Value):
@@ -169,6 +178,7 @@ class CancelTimer(Value):
 Command = (
     OpenSession
     | ConfigureSession
+    | AdoptConversation
     | RenameSession
     | PinSession
     | TagSession

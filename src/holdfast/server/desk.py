@@ -6,7 +6,7 @@ from typing import Protocol
 from holdfast.core.ids import SessionId
 from holdfast.core.value import Value
 from holdfast.engine.engine import Engine
-from holdfast.ports import Work
+from holdfast.ports import Record, Records, Work
 from holdfast.wire import NewSession
 
 
@@ -34,6 +34,14 @@ class Desk(Protocol):
     async def create(self, wanted: NewSession) -> Opened:
         """Makes the work tree and opens the session. It does not send the prompt. `Unfit` where
         what was asked for cannot be: no repository, no such agent, a mode it does not know."""
+
+    @property
+    def records(self) -> Records:
+        """What other agents wrote down without us."""
+
+    async def adopt(self, record: Record) -> tuple[SessionId, int]:
+        """Takes a conversation in, in the folder where it was had. Also says how much of it could
+        not be read. `Unfit` where that folder is gone or there is nothing to take."""
 
     def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
         """Keys of the user's own environment, for this session; kept in memory, never stored."""

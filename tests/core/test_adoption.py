@@ -14,7 +14,7 @@ from holdfast.core.repair import repair
 from holdfast.core.session import Session, State, StopReason
 from holdfast.core.validate import Rules, validate
 
-TOKEN = "t"
+THEIRS = "t"
 OPENED = i.OpenSession(agent="claude")
 TALK = (
     UserSaid(text="look"),
@@ -28,7 +28,7 @@ TALK = (
 
 
 def taken_in(turns):
-    command = i.AdoptConversation(opened=OPENED, token=TOKEN, turns=tuple(turns))
+    command = i.AdoptConversation(opened=OPENED, token=THEIRS, turns=tuple(turns))
     return decide(Session(id="s"), command, i.Facts(now=5))
 
 
@@ -66,7 +66,7 @@ TURNS = st.one_of(
 
 @given(st.lists(TURNS, max_size=12))
 def test_whatever_was_written_down_can_be_sent_to_a_model(turns):  # spec: B10 E15
-    events = [e.SessionOpened(agent="x"), *adopted(turns, token=TOKEN, now=1)]
+    events = [e.SessionOpened(agent="x"), *adopted(turns, token=THEIRS, now=1)]
     session = rebuild("s", events)
     messages, _ = repair(build(events).to_send(), rules=Rules(provider="anthropic"))
     assert validate(messages, rules=Rules(provider="anthropic")) == []

@@ -58,7 +58,9 @@ def test_every_earlier_version_of_a_body_can_be_read():
 
 def test_every_state_says_what_may_be_done_in_it():
     assert set(State) == set(ALLOWS)
-    assert {i.OpenSession, i.AdoptConversation} == COMMANDS - {c for allowed in ALLOWS.values() for c in allowed}
+    assert {i.OpenSession, i.AdoptConversation} == COMMANDS - {
+        c for allowed in ALLOWS.values() for c in allowed
+    }
     assert set(INSTEAD) <= set(State)
 
 

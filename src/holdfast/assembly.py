@@ -79,7 +79,7 @@ class System:
             secrets=self.secrets.of,
         )
         self._agents = RoutedAgents({"builtin": builtin})
-        self._workspaces = GitWorkspaces(self._submit, clock)
+        self._workspaces = GitWorkspaces(self._submit, clock, state=home)
         self.work = GitWork()
         self.records = Shelf(Profiles({}, ""), home)
         self.engine = Engine(

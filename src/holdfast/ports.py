@@ -6,12 +6,21 @@ from typing import Protocol
 from holdfast.core.adoption import Turn
 from holdfast.core.effects import Effect
 from holdfast.core.events import Event
-from holdfast.core.ids import BlobId, CallId, Generation, Millis, Seq, SessionId, Token
+from holdfast.core.ids import (
+    BlobId,
+    CallId,
+    Generation,
+    Millis,
+    RoundNumber,
+    Seq,
+    SessionId,
+    Token,
+)
 from holdfast.core.plan import Abilities
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
 from holdfast.core.task import Task
-from holdfast.core.truth import NoTruth, Truth
+from holdfast.core.truth import NoTruth, Truth, Workspace
 from holdfast.core.value import Value
 from holdfast.views.changes import AppliedOut, DiffOut
 from holdfast.views.sessions import Summary
@@ -249,6 +258,12 @@ class Workspaces(Protocol):
     async def rewind(self, errand: Errand, session: Session) -> None: ...
     async def losses(self, session: Session) -> tuple[str, ...]:
         """What would be lost with the session's own work tree; also whatever cannot be told."""
+
+    async def fork(
+        self, session: Session, child: SessionId, *, rounds: Sequence[RoundNumber], tip: bool
+    ) -> Workspace:
+        """A workspace for `child`, with the files as they were after the last of these rounds;
+        `tip`: as they are now. `Refused` if there can be none. May be asked again."""
 
     async def remove(self, errand: Errand, session: Session) -> None: ...
     async def bring_back(self, errand: Errand, session: Session) -> None: ...

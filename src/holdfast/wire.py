@@ -156,6 +156,20 @@ class TrashIn(Value):
     force: bool = False
 
 
+class ForkIn(Value):
+    """`at`: the last round that it has; None: all of them."""
+
+    at: int | None = None
+
+
+class RewindIn(Value):
+    """Back to the end of round `to`; 0 is the beginning."""
+
+    to: int
+    code: bool = True
+    conversation: bool = True
+
+
 class EditIn(Value):
     text: str
 
@@ -205,6 +219,12 @@ class Done(Value, omit_defaults=False):
 class SessionsOut(Value, omit_defaults=False):
     sessions: tuple[SessionOut, ...]
     next: str | None = None
+
+
+class RewoundOut(Value, omit_defaults=False):
+    session: SessionOut
+    undo: str  # the command that brings back what was cut away
+    notes: tuple[str, ...] = ()
 
 
 class QueueOut(Value, omit_defaults=False):

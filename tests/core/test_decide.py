@@ -335,7 +335,7 @@ SAMPLES = {
     i.Reattach: i.Reattach(),
     i.DismissStop: i.DismissStop(),
     i.MarkSeen: i.MarkSeen(),
-    i.Rewind: i.Rewind(round=0, message_count=0),
+    i.Rewind: i.Rewind(round=0, message_count=0, head=0),
     i.CancelTimer: i.CancelTimer(timer="t"),
 }
 

@@ -19,7 +19,7 @@ from holdfast.core.ids import CallId, DecisionId, RoundNumber, SessionId, Token
 from holdfast.core.plan import Abilities
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, CallStatus, Decision, EffectClass, Session, StopReason
-from holdfast.core.truth import NoTruth, Truth
+from holdfast.core.truth import NoTruth, Truth, Workspace
 from holdfast.engine.engine import Outcome
 from holdfast.ports import Errand, JournalError
 from tests.engine.direct import Life
@@ -357,6 +357,10 @@ class Adapters:
         await self._act()
 
     remove = bring_back = rewind
+
+    async def fork(self, session, child, *, rounds, tip):
+        await self._act()
+        return Workspace(id=child, path=f"/{child}", git=False)
 
     async def losses(self, session: Session) -> tuple[str, ...]:
         return ()

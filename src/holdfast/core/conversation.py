@@ -61,6 +61,15 @@ class Conversation:
             m for m, following in zip(messages, after, strict=False) if not _quoted(m, following)
         ]
 
+    def end_of(self, round: RoundNumber) -> int | None:
+        """How many messages there are up to the end of that round; None: it is not among them."""
+        place = 0
+        for turn in self._turns if round else ():
+            place += _size(turn)
+            if isinstance(turn, Turn) and turn.round == round:
+                return place
+        return None if round else 0
+
     def cut_at(self, index: int) -> int:
         """The last place, at or before `index`, at which the conversation may be cut."""
         return self._place(self._turns_before(index))

@@ -15,6 +15,7 @@ from holdfast.core.errors import Refused
 from holdfast.core.hear import report
 from holdfast.core.ids import InputId
 from holdfast.core.life import check_put_away, put_away
+from holdfast.core.rewinding import check_round, rewind
 from holdfast.core.session import QUESTION, Cause, LaunchStatus, Session, State, StopReason
 from holdfast.core.value import fields
 
@@ -153,7 +154,7 @@ def _command(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
         case i.WithdrawInput(input=id):
             return [e.InputWithdrawn(input=_queued(s, id))]
         case i.Rewind():
-            return _rewind(s, command)
+            return rewind(s, command)
         case i.DismissStop():
             return [e.StopDismissed()] if s.stop else []
         case i.MarkSeen(by=by):
@@ -175,8 +176,9 @@ def _label(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
         case i.AdoptConversation(opened=opened, token=token, turns=turns):
             begun = e.SessionOpened(**fields(opened))
             return [begun, *adopted(turns, token=token, now=facts.now)]
-        case i.ForkSession(child=child):
-            return [e.SessionForked(child=child, at=s.seq)]
+        case i.ForkSession(child=child, round=round):
+            check_round(s, round or 0)
+            return [e.SessionForked(child=child, at=s.seq, round=round)]
         case i.ReopenSession():
             return [e.SessionReopened()]
         case _:
@@ -271,16 +273,3 @@ def _queued(s: Session, id: InputId) -> InputId:
     if all(q.id != id for q in s.queue):
         raise Refused(f"Input {id} is not in the queue: it was delivered or withdrawn.")
     return id
-
-
-def _rewind(s: Session, command: i.Rewind) -> list[e.Event]:
-    if command.round > s.round:
-        raise Refused(f"Session {s.id} has only {s.round} rounds.")
-    return [
-        e.Rewound(
-            round=command.round,
-            code=command.code,
-            conversation=command.conversation,
-            message_count=command.message_count,
-        )
-    ]

@@ -1,6 +1,15 @@
 """What must now be done in the world. Data; adapters perform it (engine/perform.py)."""
 
-from holdfast.core.ids import DecisionId, LaunchNumber, Millis, RoundNumber, RunNumber, TimerId
+from holdfast.core.ids import (
+    DecisionId,
+    LaunchNumber,
+    Millis,
+    RoundNumber,
+    RunNumber,
+    Seq,
+    SessionId,
+    TimerId,
+)
 from holdfast.core.plan import Plan
 from holdfast.core.value import Value
 
@@ -53,6 +62,12 @@ class ReturnWorkspace(Value):
     """Made again where it was, from its branch and its newest snapshot."""
 
 
+class MakeFork(Value):
+    child: SessionId
+    at: Seq
+    round: RoundNumber | None = None
+
+
 class WakeSession(Value):
     timer: TimerId
     due: Millis
@@ -73,6 +88,7 @@ Effect = (
     | RewindWorkspace
     | RemoveWorkspace
     | ReturnWorkspace
+    | MakeFork
     | WakeSession
     | NotifyPerson
 )

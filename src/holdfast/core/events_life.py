@@ -6,6 +6,7 @@ from holdfast.core.ids import (
     InputId,
     LaunchNumber,
     Millis,
+    RoundNumber,
     RunNumber,
     Seq,
     SessionId,
@@ -74,8 +75,11 @@ class SessionRestored(Value):
 
 
 class SessionForked(Value):
+    """Written before the child is made. `round` None: all that there was at `at`."""
+
     child: SessionId
     at: Seq
+    round: RoundNumber | None = None
 
 
 class SessionFailed(Value):

@@ -26,6 +26,7 @@ from holdfast.core.session import (
     Run,
     Session,
     State,
+    Stop,
     StopReason,
 )
 from holdfast.core.value import fields, replace
@@ -240,14 +241,38 @@ def _conversation(s: Session, event: e.ConversationEvent) -> Changes:
             return dict(
                 compacted_at=s.seq + 1, messages=messages, base_messages=base, totals=totals
             )
-        case e.Rewound(conversation=conversation, message_count=count):
-            if not conversation:
+        case e.Rewound():
+            if not event.conversation:
                 return {}
-            return dict(
-                messages=count, base_messages=count, calls=(), response=Response(), stop=None
-            )
+            return _rewound(s, event)
         case _:
             assert_never(event)
+
+
+def _rewound(s: Session, event: e.Rewound) -> Changes:
+    """What was open or cut off in what is gone is no longer so."""
+    last = s.last_stop and Stop(
+        reason=StopReason.CANCELLED,
+        message=f"Rewound to round {event.round}.",
+        round=event.round,
+        at=s.last_stop.at,
+    )
+    return dict(
+        messages=event.message_count,
+        base_messages=event.message_count,
+        calls=(),
+        early=(),
+        granted=(),
+        response=Response(),
+        coder=None,
+        hint=None,
+        stop=None,
+        stop_seen=True,
+        last_stop=last,
+        token=None,
+        message_id=None,
+        inject=True,
+    )
 
 
 def _workspace(s: Session, event: e.WorkspaceEvent) -> Changes:

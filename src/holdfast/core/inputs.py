@@ -17,6 +17,7 @@ from holdfast.core.ids import (
     Millis,
     RoundNumber,
     RunNumber,
+    Seq,
     SessionId,
     TimerId,
     Token,
@@ -101,7 +102,10 @@ class RestoreSession(Value):
 
 
 class ForkSession(Value):
+    """`round` None: as far as it has come."""
+
     child: SessionId
+    round: RoundNumber | None = None
 
 
 class CloseSession(Value):
@@ -159,10 +163,12 @@ class AnswerDecision(Value):
 
 
 class Rewind(Value):
-    """`message_count` is what the conversation had at the end of that round."""
+    """`message_count` is what the conversation had at the end of that round, when the session was
+    at `head` (rewinding.py)."""
 
     round: RoundNumber
     message_count: int
+    head: Seq
     code: bool = True
     conversation: bool = True
 

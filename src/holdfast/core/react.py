@@ -41,7 +41,7 @@ def still_owed(s: Session, effect: f.Effect) -> bool:
             return s.trashed
         case f.ReturnWorkspace():
             return not s.trashed
-        case f.KillAgent() | f.RewindWorkspace() | f.NotifyPerson():
+        case f.KillAgent() | f.RewindWorkspace() | f.NotifyPerson() | f.MakeFork():
             return True
         case _:
             assert_never(effect)
@@ -118,6 +118,7 @@ OWES: dict[type, Callable[[Session, Any], list[f.Effect]]] = {
     e.SessionFailed: _kill,
     e.SessionTrashed: _trash,
     e.SessionRestored: lambda s, _ev: [f.ReturnWorkspace()] if s.own_tree else [],
+    e.SessionForked: lambda _s, ev: [f.MakeFork(child=ev.child, at=ev.at, round=ev.round)],
     e.DecisionAsked: lambda _s, ev: [f.NotifyPerson(kind=ev.decision.kind, text=ev.decision.text)],
     e.DecisionAnswered: _relay,
     e.Rewound: lambda _s, ev: [f.RewindWorkspace(round=ev.round)] if ev.code else [],
@@ -133,7 +134,6 @@ QUIET: frozenset[type] = frozenset(
         e.SessionPinned,
         e.SessionTagged,
         e.SessionArchived,
-        e.SessionForked,
         e.SessionReopened,
         e.InputAccepted,
         e.InputEdited,

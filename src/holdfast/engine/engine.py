@@ -156,21 +156,29 @@ class Engine:
             if live.lease is not None and not live.busy:
                 await self._let_go(live)
 
+    async def plant(self, id: SessionId, events: list[Event]) -> None:
+        """A session whose history was made elsewhere: all of it, or none. It owes nothing for what
+        happened to another. One that has a history already keeps that."""
+        live = self._live(id)
+        async with live.lock:
+            await self._own(live)
+            if not live.session.seq:
+                await self._write(live, events, self.clock.now(), owes=False)
+
     async def _write(
-        self, live: Live, decided: list[Event], at: Millis, *, keep: bool = False
+        self, live: Live, decided: list[Event], at: Millis, *, keep: bool = False, owes: bool = True
     ) -> Outcome:
         if not decided:
             return Outcome(live.session, ())
         before = live.session
         secrets = self._secrets(before.id)
         events, blobs = claim_check([withhold(event, secrets) for event in decided])
-        after, names, errands = _follow(before, events)
+        after, names, errands = _follow(before, events, owing=owes)
         seen = _seen(live.summary, after, events)
         due = after.seq - live.snapshot >= SNAPSHOT_EVERY or (before.run and not after.run)
         idle = not (keep or seen.live or errands or live.owed)
         lease, durable = live.lease, not all(type(event) in STREAMED for event in events)
-        if lease is None:
-            raise AssertionError("nobody writes without the lease")
+        assert lease is not None, "nobody writes without it"
         await self.journal.append(
             Batch(
                 session=after.id,
@@ -187,9 +195,8 @@ class Engine:
                 durable=durable,
             )
         )
-        live.session, live.summary = after, seen
+        live.session, live.summary, live.lease = after, seen, None if idle else lease
         live.snapshot = after.seq if due else live.snapshot
-        live.lease = None if idle else lease
         live.owed += errands
         self._show(after, durable=durable)
         if errands:
@@ -321,14 +328,14 @@ class Engine:
 
 
 def _follow(
-    before: Session, events: list[Event]
+    before: Session, events: list[Event], *, owing: bool
 ) -> tuple[Session, tuple[str | None, ...], tuple[Errand, ...]]:
     """What the events make of the session, what they are called, and what they owe."""
     after, names, errands = before, [], []
     for event in events:
         after = evolve(after, event)
         names.append(identity(event))
-        for n, effect in enumerate(react(after, event)):
+        for n, effect in enumerate(react(after, event) if owing else ()):
             due = getattr(effect, "due", Millis(0))
             id = f"{after.id}/{after.seq}/{n}"
             errands.append(Errand(id=id, session=after.id, effect=effect, due=due))

@@ -9,6 +9,7 @@ what was decided. Timers wait apart: they hold up nobody.
 import asyncio
 import heapq
 import logging
+from functools import partial
 
 from holdfast.core.effects import WakeSession
 from holdfast.core.ids import Millis, SessionId
@@ -17,6 +18,7 @@ from holdfast.core.react import still_owed
 from holdfast.core.session import Session
 from holdfast.core.value import replace
 from holdfast.engine.engine import Engine
+from holdfast.engine.forking import make_fork
 from holdfast.engine.perform import performers
 from holdfast.ports import Errand, JournalError, Notifier
 
@@ -27,7 +29,9 @@ FIRST_WAIT, LONGEST_WAIT = 500, 60_000  # ms between tries
 class Outbox:
     def __init__(self, engine: Engine, notifier: Notifier) -> None:
         self._engine = engine
-        self._perform = performers(engine.agents, engine.workspaces, notifier, self._wake)
+        self._perform = performers(
+            engine.agents, engine.workspaces, notifier, self._wake, partial(make_fork, engine)
+        )
         self._workers: dict[SessionId, asyncio.Task[None]] = {}
         self._timers: list[tuple[Millis, str, Errand]] = []
         self._timed: set[str] = set()

@@ -10,7 +10,7 @@ Performer = Callable[[Errand, Session], Awaitable[None]]
 
 
 def performers(
-    agents: Agents, workspaces: Workspaces, notifier: Notifier, wake: Performer
+    agents: Agents, workspaces: Workspaces, notifier: Notifier, wake: Performer, fork: Performer
 ) -> dict[type, Performer]:
     return {
         f.StartAgent: agents.start,
@@ -22,6 +22,7 @@ def performers(
         f.RewindWorkspace: workspaces.rewind,
         f.RemoveWorkspace: workspaces.remove,
         f.ReturnWorkspace: workspaces.bring_back,
+        f.MakeFork: fork,
         f.WakeSession: wake,
         f.NotifyPerson: notifier.tell,
     }

@@ -8,7 +8,19 @@ from holdfast.core import inputs as i
 from holdfast.core.ids import InputId
 from holdfast.server import acting, living
 from holdfast.server.desk import Desk
-from holdfast.wire import Done, EditIn, QueueOut, RenameIn, TagIn, TrashIn, UndoIn
+from holdfast.wire import (
+    Created,
+    Done,
+    EditIn,
+    ForkIn,
+    QueueOut,
+    RenameIn,
+    RewindIn,
+    RewoundOut,
+    TagIn,
+    TrashIn,
+    UndoIn,
+)
 
 Here = SkipValidation[NamedDependency[Desk]]
 
@@ -50,6 +62,16 @@ async def restore(desk: Here, id: FromPath[str]) -> Done:
     return await living.settled(desk, await acting.resolve(desk, id), i.RestoreSession())
 
 
+@post("/api/sessions/{id:str}/fork", status_code=201)
+async def fork(desk: Here, id: FromPath[str], data: JSONBody[ForkIn]) -> Created:
+    return await living.fork(desk, await acting.resolve(desk, id), data)
+
+
+@post("/api/sessions/{id:str}/rewind", status_code=200)
+async def rewind(desk: Here, id: FromPath[str], data: JSONBody[RewindIn]) -> RewoundOut:
+    return await living.rewind(desk, await acting.resolve(desk, id), data)
+
+
 # --- the queue ------------------------------------------------------------------------------------
 
 
@@ -72,4 +94,4 @@ async def withdraw(desk: Here, id: FromPath[str], input: FromPath[str]) -> Done:
     return await acting.tell(desk, await acting.resolve(desk, id), command)
 
 
-LIFE = [rename, pin, tag, archive, trash, restore, queue, edit, withdraw]
+LIFE = [rename, pin, tag, archive, trash, restore, fork, rewind, queue, edit, withdraw]

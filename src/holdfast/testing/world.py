@@ -11,10 +11,10 @@ from pathlib import Path
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.effects import TakeSnapshot
-from holdfast.core.ids import CallId, SessionId
+from holdfast.core.ids import CallId, RoundNumber, SessionId
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
-from holdfast.core.truth import NoTruth, Truth
+from holdfast.core.truth import NoTruth, Truth, Workspace
 from holdfast.ports import Errand
 from holdfast.testing.agent import Submit
 
@@ -63,6 +63,11 @@ class FileWorld:
 
     async def rewind(self, errand: Errand, session: Session) -> None:
         self._append("rewound", errand.id)
+
+    async def fork(
+        self, session: Session, child: SessionId, *, rounds: Sequence[RoundNumber], tip: bool
+    ) -> Workspace:
+        return Workspace(id=child, path=f"/{child}", git=False)
 
     async def losses(self, session: Session) -> tuple[str, ...]:
         return ()

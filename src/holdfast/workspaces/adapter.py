@@ -10,18 +10,20 @@ so that a second delivery changes nothing and a later rewind does not find the a
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.effects import RemoveWorkspace, RewindWorkspace, TakeSnapshot
-from holdfast.core.ids import Millis, SessionId
+from holdfast.core.errors import Refused
+from holdfast.core.ids import Millis, RoundNumber, SessionId
 from holdfast.core.session import Session
-from holdfast.core.truth import NoTruth, Truth
+from holdfast.core.truth import NoTruth, Truth, Workspace
 from holdfast.ports import Clock, Errand
 from holdfast.workspaces import mending
 from holdfast.workspaces.errors import FolderMissing, NoSnapshot, WorkspaceError, WouldLose
+from holdfast.workspaces.forking import Parent, fork_tree
 from holdfast.workspaces.git import PLAIN, Git
 from holdfast.workspaces.snapshots import Snapshot, listed, restore, take
 from holdfast.workspaces.truth import read_truth
@@ -35,8 +37,11 @@ Submit = Callable[[SessionId, i.Input], Awaitable[object]]
 
 
 class GitWorkspaces:
-    def __init__(self, submit: Submit, clock: Clock, *, by: Git = PLAIN) -> None:
+    def __init__(
+        self, submit: Submit, clock: Clock, *, state: Path | None = None, by: Git = PLAIN
+    ) -> None:
         self._submit, self._clock, self._by = submit, clock, by
+        self._state = state  # where work trees are made; None: nowhere
         self._last: dict[SessionId, Millis] = {}
         self._waiting: dict[SessionId, tuple[int, Session]] = {}
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
@@ -75,6 +80,9 @@ class GitWorkspaces:
                 return
         for snapshot in found:
             await self._tell(session.id, snapshot)
+        now = await self.truth(session)
+        if isinstance(now, Truth):  # what we did to it is not somebody else's edit
+            await self._submit(session.id, i.Heard(events=(e.WorkspaceSeen(truth=now),)))
 
     async def close(self) -> None:
         """Takes what was put off: for going down in order."""
@@ -134,6 +142,28 @@ class GitWorkspaces:
         else:
             event = e.Notice(kind="snapshot", text=f"The workspace could not be saved: {error}")
         await self._submit(session.id, i.Heard(events=(event,)))
+
+    # --- forks ----------------------------------------------------------------------------------
+
+    async def fork(
+        self, session: Session, child: SessionId, *, rounds: Sequence[RoundNumber], tip: bool
+    ) -> Workspace:
+        where = session.workspace
+        if not where.git or self._state is None:
+            return where
+        parent = Parent(session.id, where, self._by)
+        try:
+            async with self._lock(session.id):
+                return await fork_tree(
+                    parent,
+                    child,
+                    state=self._state,
+                    title=session.title,
+                    rounds=rounds,
+                    tip=tip,
+                )
+        except (WorkspaceError, OSError) as error:
+            raise Refused(f"The fork has no work tree: {error}") from error
 
     # --- the trash ------------------------------------------------------------------------------
 

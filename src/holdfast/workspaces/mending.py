@@ -23,7 +23,7 @@ from holdfast.workspaces.errors import (
     WouldLose,
 )
 from holdfast.workspaces.git import PLAIN, Git
-from holdfast.workspaces.place import Place, branch_of, checkouts, locate
+from holdfast.workspaces.place import branch_of, checkouts, locate, nowhere
 from holdfast.workspaces.shadow import Shadow, shadow
 from holdfast.workspaces.snapshots import Snapshot, newest
 from holdfast.workspaces.tree import fill
@@ -64,7 +64,7 @@ async def remove(
         await _check_branch(workspace, by, force=force)
     await asyncio.to_thread(_delete, path, common)
     if delete_branch:
-        async with shadow(_nowhere(common), by=by) as git:
+        async with shadow(nowhere(common), by=by) as git:
             await git.git("update-ref", "-d", f"refs/heads/{workspace.branch}")
     note_path(path).unlink(missing_ok=True)
 
@@ -105,7 +105,7 @@ async def check_nothing_is_lost(workspace: Workspace, by: Git) -> None:
 
 
 async def _check_branch(workspace: Workspace, by: Git, *, force: bool) -> None:
-    async with shadow(_nowhere(Path(workspace.repo)), by=by) as git:
+    async with shadow(nowhere(Path(workspace.repo)), by=by) as git:
         only = await _only_here(git, f"refs/heads/{workspace.branch}", but=workspace.branch)
     if only and not force:
         raise WouldLose(f"The branch {workspace.branch} has commits that are nowhere else", only)
@@ -136,7 +136,7 @@ async def rebuild(
     """A lost tree, from its branch and the newest snapshot (SPEC D8)."""
     path, common = Path(workspace.path), Path(workspace.repo)
     _check_room(workspace)
-    async with shadow(_nowhere(common), by=by) as git:
+    async with shadow(nowhere(common), by=by) as git:
         saved = await git.commit_at(snapshot_ref) if snapshot_ref else ""
         tip = await _tip(git, workspace, saved)
         tip_tree = await git.tree_of(tip)
@@ -172,7 +172,7 @@ async def newest_snapshot(
     workspace: Workspace, session: SessionId, *, by: Git = PLAIN
 ) -> Snapshot | None:
     """From the repository alone: the tree need not be there."""
-    async with shadow(_nowhere(Path(workspace.repo)), by=by) as git:
+    async with shadow(nowhere(Path(workspace.repo)), by=by) as git:
         return await newest(git, session)
 
 
@@ -194,11 +194,6 @@ async def _merged(git: Shadow, tip: str, saved: str) -> str:
         return await git.tree_of(saved)
     merged = await git.git("merge-tree", "--write-tree", tip, saved, ok=(0, 1, 128, 129))
     return merged.line if merged.code == 0 else ""
-
-
-def _nowhere(common: Path) -> Place:
-    """For work on refs alone: no file of any tree is looked at."""
-    return Place(tree=common, git_dir=common, common=common)
 
 
 # --- locks ----------------------------------------------------------------------------------------

@@ -37,6 +37,11 @@ class Place(Value):
         return self.git_dir != self.common
 
 
+def nowhere(common: Path) -> Place:
+    """For work on refs alone: no file of any tree is looked at."""
+    return Place(tree=common, git_dir=common, common=common)
+
+
 def discover(path: Path) -> Place:
     """The repository that `path` is in: the first `.git` on the way up."""
     start = path.resolve()

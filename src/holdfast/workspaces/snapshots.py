@@ -63,7 +63,7 @@ async def restore(
     """Puts the tree back as it was. Gives back the snapshot of what was there until now, which is of
     round `round`."""
     async with shadow(locate(workspace), by=by) as git:
-        kept = await _kept(git, session)
+        kept = await all_of(git, session)
         target = next((s for s in kept if s.number == number), None)
         if target is None:
             raise NoSnapshot(f"Session {session} has no snapshot {number}.")
@@ -77,7 +77,7 @@ async def listed(
 ) -> tuple[Snapshot, ...]:
     """Oldest first."""
     async with shadow(locate(workspace), by=by) as git:
-        return tuple(await _kept(git, session))
+        return tuple(await all_of(git, session))
 
 
 async def prune(
@@ -85,7 +85,7 @@ async def prune(
 ) -> int:
     """Lets go of the oldest; the first (how it was at the start) and the newest `keep` stay."""
     async with shadow(locate(workspace), by=by) as git:
-        kept = await _kept(git, session)
+        kept = await all_of(git, session)
         gone = [s for s in kept[: -keep if keep else None] if s.number]
         stdin = b"".join(f"delete {ref_of(session, s.number)}\0{s.commit}\0".encode() for s in gone)
         await git.git("update-ref", "--stdin", "-z", stdin=stdin)
@@ -93,7 +93,7 @@ async def prune(
 
 
 async def newest(git: Shadow, session: SessionId) -> Snapshot | None:
-    kept = await _kept(git, session)
+    kept = await all_of(git, session)
     return kept[-1] if kept else None
 
 
@@ -138,7 +138,7 @@ async def _take(
     return await keep(git, session, free, captured, head=head, round=round)
 
 
-async def _kept(git: Shadow, session: SessionId) -> list[Snapshot]:
+async def all_of(git: Shadow, session: SessionId) -> list[Snapshot]:
     form = "".join(f"%({field})%00" for field in _FIELDS)
     out = (await git.git("for-each-ref", f"--format={form}", ref_of(session, ""))).text
     values = out.split("\0")

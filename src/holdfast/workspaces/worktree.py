@@ -23,7 +23,15 @@ from holdfast.core.value import Value, replace
 from holdfast.workspaces import snapshots
 from holdfast.workspaces.errors import FolderMissing, GitFailed, NoCommitYet, NotARepository
 from holdfast.workspaces.git import PLAIN, Git
-from holdfast.workspaces.place import Place, branch_of, discover, entries, head_of, read_plain
+from holdfast.workspaces.place import (
+    Place,
+    branch_of,
+    discover,
+    entries,
+    head_of,
+    nowhere,
+    read_plain,
+)
 from holdfast.workspaces.shadow import Shadow, shadow
 from holdfast.workspaces.tree import Captured, capture, fill, put
 from holdfast.workspaces.truth import dirty_lines
@@ -127,13 +135,41 @@ async def create(
         async with shadow(repo.place, by=by) as git:
             note = await _noted(git, repo, session, title, with_changes=with_changes)
         write_note(path, note)
+    workspace = await _finished(repo, path, note, by)
+    return Created(workspace=workspace, left_behind=note.left_behind)
+
+
+async def branch_off(
+    common: Path,
+    source: snapshots.Snapshot,
+    *,
+    state: Path,
+    session: SessionId,
+    title: str,
+    by: Git = PLAIN,
+) -> Workspace:
+    """A work tree as a snapshot has it, on a branch of its own. May be called again, as above."""
+    place = nowhere(common)
+    path = _home(state) / session
+    note = read_note(path)
+    if note is None:
+        async with shadow(place, by=by) as git:
+            captured = Captured(tree=source.tree, left_out=source.left_out)
+            await snapshots.keep(git, session, 0, captured, head=source.head, over=True)
+            branch = await _free_branch(git, title, session)
+        note = Note(repo=str(common), branch=branch, base=source.head, files=source.tree)
+        write_note(path, note)
+    repo = Repo(top=common, common=common, head=note.base, branch="", place=place)
+    return await _finished(repo, path, note, by)
+
+
+async def _finished(repo: Repo, path: Path, note: Note, by: Git) -> Workspace:
     if not note.done:
         note = await _make(repo, path, note, by)
         write_note(path, replace(note, done=True))
-    workspace = Workspace(
-        id=session, path=str(path), repo=note.repo, branch=note.branch, base=note.base
+    return Workspace(
+        id=path.name, path=str(path), repo=note.repo, branch=note.branch, base=note.base
     )
-    return Created(workspace=workspace, left_behind=note.left_behind)
 
 
 def _home(state: Path) -> Path:

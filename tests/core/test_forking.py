@@ -1,0 +1,168 @@
+"""What a fork begins with, and what a rewind goes back to."""
+
+# spec: A2, A9, D8
+
+import pytest
+
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.budget import Usage
+from holdfast.core.conversation import build
+from holdfast.core.decide import decide
+from holdfast.core.errors import Refused
+from holdfast.core.evolve import rebuild
+from holdfast.core.forking import inherited
+from holdfast.core.rewinding import to_round
+from holdfast.core.session import State, StopReason
+from holdfast.core.truth import Workspace
+from tests.core.talk import call, response, run, stop
+
+SPENT = Usage(input_tokens=10, output_tokens=5, cost_micros=7)
+OPENED = e.SessionOpened(agent="x", workspace=Workspace(id="s", path="/t", repo="/r"))
+
+
+def round(number):
+    """One whole round: a response, a call, its result."""
+    asked = call(id=f"c{number}")
+    *said, finished = response(number, f"Round {number}.", asked)
+    finished = e.ResponseFinished(round=number, calls=(asked,), usage=SPENT)
+    done = e.CallFinished(call=asked.id, output=f"out {number}")
+    return [*said, finished, e.CallIntended(call=asked.id), done]
+
+
+FIRST = [OPENED, e.InputAccepted(input="a", text="go"), run(1, input="a"), *round(1), *round(2)]
+WAITING = e.InputAccepted(input="b", text="later", queued=True)
+STORY = [*FIRST, WAITING, *round(3), stop(1, StopReason.COMPLETED)]
+
+
+def forked(events, at=None):
+    copied = inherited(events, round=at, now=9)
+    return rebuild("f", [OPENED, *copied.events]), copied
+
+
+def said(events):
+    return build(events).messages()
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_fork_says_what_its_parent_had_said_by_then(at):
+    child, copied = forked(STORY, at)
+
+    until_then = [*FIRST[:3], *(ev for n in range(1, at + 1) for ev in round(n))]
+    assert said(until_then) == said(copied.events)
+    assert (State.WAITING_FOR_INPUT, at) == (child.state, child.round)
+    assert tuple(range(at + 1)) == copied.rounds
+
+
+def test_at_the_tip_it_ends_as_its_parent_did():
+    child, copied = forked(STORY)
+
+    assert said(STORY) == said(copied.events)
+    assert StopReason.COMPLETED == child.last_stop.reason
+    assert copied.tip
+
+
+def test_cut_in_the_middle_of_a_run_it_says_so_and_nothing_is_to_be_seen_to():
+    child, copied = forked(STORY, 2)
+
+    assert (StopReason.CANCELLED, "Forked at round 2.") == (
+        child.last_stop.reason,
+        child.last_stop.message,
+    )
+    assert child.stop_seen and not copied.tip
+
+
+def test_round_0_is_a_session_that_has_not_begun():
+    child, copied = forked(STORY, 0)
+
+    assert ((), (0,)) == (copied.events, copied.rounds)
+    assert State.CREATED == child.state
+
+
+def test_what_was_spent_and_what_waits_stay_with_the_parent():
+    child, _ = forked(STORY)
+    parent = rebuild("s", STORY)
+
+    assert (Usage(), ()) == (child.totals, child.queue)
+    assert (21, 1) == (parent.totals.cost_micros, len(parent.queue))
+
+
+def test_of_a_run_that_is_active_only_what_is_over_is_taken():
+    child, copied = forked([*FIRST, *round(3)[:-1]])
+
+    assert 2 == child.round
+    assert said(FIRST) == said(copied.events)
+    assert not copied.tip
+
+
+def test_what_was_open_when_it_stopped_is_open_in_the_fork():
+    child, _ = forked([*FIRST, *round(3)[:-1], stop()])
+
+    assert ["c3"] == [c.call.id for c in child.open_calls]
+    assert StopReason.INTERRUPTED == child.stop.reason
+
+
+# --- rewinding --------------------------------------------------------------------------------------
+
+
+def rewound(events, to, **what):
+    s = rebuild("s", events)
+    return [*events, *decide(s, to_round(s, events, to, **what), i.Facts(now=9))]
+
+
+@pytest.mark.parametrize("to", [0, 1, 2, 3])
+def test_rewound_it_says_what_it_had_said_then(to):
+    back = rewound(STORY, to)
+    s = rebuild("s", back)
+
+    until_then = [*FIRST[:3], *(ev for n in range(1, to + 1) for ev in round(n))] if to else []
+    assert said(until_then) == said(back)
+    assert len(said(back)) == s.messages
+    assert (3, State.WAITING_FOR_INPUT) == (s.round, s.state)
+
+
+def test_after_a_rewind_nothing_of_what_was_cut_away_is_open():
+    s = rebuild("s", rewound([*FIRST, *round(3)[:-1], stop()], 2))
+
+    assert ((), None, StopReason.CANCELLED) == (s.open_calls, s.stop, s.last_stop.reason)
+
+
+def test_the_files_alone_leave_what_was_said():
+    back = rewound(STORY, 1, conversation=False)
+
+    assert said(STORY) == said(back)
+
+
+def test_a_round_that_was_cut_away_is_forked_not_rewound_to():
+    back = rewound(STORY, 1)
+
+    with pytest.raises(Refused, match="hold fork s --at 3"):
+        to_round(rebuild("s", back), back, 3)
+    child, copied = forked(back, 3)
+    assert said(STORY) == said(copied.events)
+    assert ((0, 1, 2, 3), 3) == (copied.rounds, child.round)
+
+
+def test_the_files_of_a_fork_after_a_rewind_are_not_those_that_were_cut_away():
+    back = [*rewound(STORY, 1), run(2, text="again"), *round(4)]
+
+    assert (0, 1, 4) == forked(back, 4)[1].rounds
+
+
+def test_a_summarised_round_is_forked_not_rewound_to():
+    short = [*STORY, run(2, text="more"), e.ConversationCompacted(summary="so far", kept_from=6)]
+    short += [*round(4), stop(2)]
+
+    with pytest.raises(Refused, match="hold fork s --at 1"):
+        to_round(rebuild("s", short), short, 1)
+    assert said(round(1)) == said(forked(short, 1)[1].events)[1:]
+
+
+def test_whoever_has_not_seen_the_latest_does_not_rewind_it():
+    s = rebuild("s", STORY)
+    command = to_round(s, STORY, 1)
+
+    with pytest.raises(Refused, match="went on meanwhile"):
+        decide(rebuild("s", [*STORY, e.StopSeen()]), command, i.Facts(now=9))
+    with pytest.raises(Refused, match="only 3 rounds"):
+        to_round(s, STORY, 4)

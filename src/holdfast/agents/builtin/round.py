@@ -22,7 +22,7 @@ from holdfast.core.ids import CallId, RoundNumber
 from holdfast.core.inputs import Reportable
 from holdfast.core.session import Call, EffectClass, ErrorClass
 
-SAVE_CHARACTERS, SAVE_MS = 2048, 250
+SAVE_CHARACTERS, SAVE_MS = 2048, 120  # half of what is promised: whoever watches waits for it too
 Say = Callable[..., Awaitable[bool]]  # reports events; True if they were written down
 Effects = Callable[[str], EffectClass]
 Files = Callable[[str, str], tuple[str, ...]]

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from holdfast.core import events as e
 from holdfast.core.session import Call
+from holdfast.ports import Recorded
 from holdfast.views.search import Passage, found_in, passages, wanted
 
 
 def said(*events):
-    return [(n, 100 + n, event) for n, event in enumerate(events, 1)]
+    return [Recorded(seq=n, at=100 + n, event=event) for n, event in enumerate(events, 1)]
 
 
 def texts(*events):
@@ -27,14 +28,13 @@ def test_pieces_are_put_together_and_may_overlap():
 
 
 def test_parts_and_rounds_are_passages_of_their_own():
-    found = texts(
-        piece("one"), piece("two", part=1), e.RoundStarted(round=2), piece("three", round=2)
-    )
-    assert ["one", "two", "three"] == [text for _, _, text in found]
+    found = texts(piece("one"), piece("two", part=1), piece("three", round=2), piece(" more", 3))
+    assert ["one more", "two", "three"] == [text for _, _, text in found]
 
 
 def test_a_dropped_response_was_never_said():
-    assert [] == texts(piece("half a thou"), e.ResponseDropped(round=1))
+    found = texts(piece("half a thou"), e.ResponseDropped(round=1), piece("whole"))
+    assert [(3, "agent", "whole")] == found
 
 
 def test_the_users_words_and_the_calls_are_there():

@@ -54,14 +54,13 @@ async def _in_session(journal: Journal, row: Row, words: str) -> list[Hit]:
         said = await journal.pick(row.session, KINDS)
     except JournalError:
         return hits
-    events = [(r.seq, r.at, r.event) for r in said]
 
     def look() -> list[Hit]:
-        found = [(p, s) for p in passages(events) if (s := found_in(p, words)) is not None]
+        found = [(p, s) for p in passages(said) if (s := found_in(p, words)) is not None]
         found.sort(key=lambda pair: pair[0].seq, reverse=True)
         return [_hit(row, passage, snippet) for passage, snippet in found[:OF_ONE]]
 
-    return hits + (await asyncio.to_thread(look) if len(events) > LONG else look())
+    return hits + (await asyncio.to_thread(look) if len(said) > LONG else look())
 
 
 def _hit(row: Row, passage: Passage, snippet: Snippet) -> Hit:

@@ -7,6 +7,7 @@ Rule 3: letters are the same in both cases, blanks are the same however many.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from holdfast.core import events as e
 from holdfast.core.value import Value
@@ -15,7 +16,6 @@ KINDS = (
     e.InputAccepted,
     e.InputEdited,
     e.RunStarted,
-    e.RoundStarted,
     e.TextSaved,
     e.ResponseDropped,
     e.ResponseFinished,
@@ -57,34 +57,67 @@ class Snippet(Value):
     end: int
 
 
-def passages(recorded: Iterable[tuple[int, int, e.Event]]) -> Iterator[Passage]:
-    """(seq, at, event) in order."""
-    pieces: dict[tuple[int, int], Passage] = {}
-    for seq, at, event in recorded:
-        match event:
-            case e.TextSaved(round=round, part=part, offset=offset, text=text):
-                known = pieces.get((round, part))
-                whole = (known.text[:offset] if known else "") + text
-                first = known.seq if known else seq
-                pieces[round, part] = Passage(seq=first, at=at, who="agent", text=whole)
-            case e.ResponseDropped():
-                pieces.clear()
-            case e.InputAccepted(text=words) | e.InputEdited(text=words):
-                yield Passage(seq=seq, at=at, who="user", text=words)
-            case e.RunStarted(input=None, text=str(words)):
-                yield Passage(seq=seq, at=at, who="user", text=words)
-            case e.RoundStarted():
-                yield from pieces.values()
-                pieces.clear()
-            case e.ResponseFinished(calls=calls):
-                for call in calls:
-                    asked = f"{call.name} {call.arguments}"
-                    yield Passage(seq=seq, at=at, who="tool", text=asked)
-            case e.CallObserved(call=call):
-                yield Passage(seq=seq, at=at, who="tool", text=f"{call.name} {call.arguments}")
-            case _:
-                pass
-    yield from pieces.values()
+class Placed(Protocol):
+    """An event with its place and time."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def at(self) -> int: ...
+    @property
+    def event(self) -> e.Event: ...
+
+
+class _Running:
+    """A text that is still growing."""
+
+    def __init__(self, seq: int) -> None:
+        self.seq, self.at = seq, 0
+        self._pieces: list[str] = []
+        self._length = 0
+
+    def add(self, at: int, offset: int, text: str) -> None:
+        self.at = at
+        if offset != self._length:  # it overlaps what is there, or begins again
+            kept = "".join(self._pieces)[:offset]
+            self._pieces, self._length = [kept], len(kept)
+        self._pieces.append(text)
+        self._length += len(text)
+
+    def passage(self) -> Passage:
+        return Passage(seq=self.seq, at=self.at, who="agent", text="".join(self._pieces))
+
+
+def passages(recorded: Iterable[Placed]) -> Iterator[Passage]:
+    running: dict[tuple[int, int], _Running] = {}
+    for r in recorded:
+        event = r.event
+        if isinstance(event, e.TextSaved):  # most of them: asked for first
+            place = (event.round, event.part)
+            if place not in running:
+                running[place] = _Running(r.seq)
+            running[place].add(r.at, event.offset, event.text)
+        elif isinstance(event, e.ResponseDropped):
+            running = {place: kept for place, kept in running.items() if place[0] != event.round}
+        else:
+            for who, text in _said(event):
+                yield Passage(seq=r.seq, at=r.at, who=who, text=text)
+    for grown in running.values():
+        yield grown.passage()
+
+
+def _said(event: e.Event) -> Iterator[tuple[str, str]]:
+    match event:
+        case e.InputAccepted(text=words) | e.InputEdited(text=words):
+            yield "user", words
+        case e.RunStarted(input=None, text=str(words)):
+            yield "user", words
+        case e.ResponseFinished(calls=calls):
+            yield from (("tool", f"{call.name} {call.arguments}") for call in calls)
+        case e.CallObserved(call=call):
+            yield "tool", f"{call.name} {call.arguments}"
+        case _:
+            pass
 
 
 def plain(text: str) -> str:
@@ -104,12 +137,15 @@ def wanted(query: str) -> str:
 
 def found_in(passage: Passage, words: str) -> Snippet | None:
     """`words` as `wanted` gives them."""
-    text = passage.text
-    if words not in plain(text):
-        text = " ".join(text.split())
-        if " " not in words or words not in plain(text):
+    text, lowered = passage.text, plain(passage.text)
+    if words not in lowered:
+        if " " not in words or any(word not in lowered for word in words.split()):
             return None
-    at = plain(text).index(words)
+        text = " ".join(text.split())
+        lowered = plain(text)
+    at = lowered.find(words)
+    if at < 0:
+        return None
     begin, end = max(at - AROUND, 0), min(at + len(words) + AROUND, len(text))
     before, after = "..." if begin else "", "..." if end < len(text) else ""
     lead = before + _flat(text[begin:at]).lstrip()

@@ -128,7 +128,7 @@ def load(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> 
         elif variable in environ:
             settings[name] = Setting(_from_text(key, environ[variable], variable), variable)
         elif name in written:
-            settings[name] = Setting(_checked(key, name, written[name], file), str(file))
+            settings[name] = Setting(written[name], str(file))
         else:
             settings[name] = Setting(key.default, "default")
     return Config(home=state_folder(environ), file=file, settings=settings)
@@ -150,7 +150,7 @@ def _read(file: Path) -> dict[str, Any]:
     for name in found:
         if name not in KEYS:
             raise BadConfig(_unknown(file, text, name))
-    return found
+    return {name: _checked(name, value, file, text) for name, value in found.items()}
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -165,21 +165,27 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _unknown(file: Path, text: str, name: str) -> str:
     import difflib  # noqa: PLC0415  only for those who mistyped
-    import re  # noqa: PLC0415
+
+    near = difflib.get_close_matches(name, KEYS, n=1)
+    meant = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(KEYS)}."
+    return f"{file}, line {_line_of(name, text)}: {name!r} is not a setting.{meant}"
+
+
+def _line_of(name: str, text: str) -> int:
+    import re  # noqa: PLC0415  only for those who have to be told
 
     last = re.escape(name.rpartition(".")[2])
     lines = enumerate(text.splitlines(), 1)
-    line = next((n for n, row in lines if re.match(rf"\s*[\w.\"']*{last}[\"']?\s*=", row)), 0)
-    near = difflib.get_close_matches(name, KEYS, n=1)
-    meant = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(KEYS)}."
-    return f"{file}, line {line}: {name!r} is not a setting.{meant}"
+    return next((n for n, row in lines if re.match(rf"\s*[\w.\"']*{last}[\"']?\s*=", row)), 0)
 
 
-def _checked(key: Key, name: str, value: Any, file: Path) -> Any:
+def _checked(name: str, value: Any, file: Path, text: str) -> Any:
+    key = KEYS[name]
     if key.kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, key.kind) or (key.kind is int and isinstance(value, bool)):
-        raise BadConfig(f"{file}: {name} must be {_a(key.kind)}, not {value!r}.")
+        where = f"{file}, line {_line_of(name, text)}"
+        raise BadConfig(f"{where}: {name} must be {_a(key.kind)}, not {value!r}.")
     return value
 
 

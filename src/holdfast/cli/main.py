@@ -6,11 +6,14 @@ Rule 2: what a command does is in its own file; which file that is stands in the
 
 import sys
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast.config import VERSION
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # name: module, what it does
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -18,6 +21,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "down": ("daemon", "Stop the daemon; what runs in it can be resumed"),
     "status": ("daemon", "Is the daemon running, and where"),
     "config": ("daemon", "Every setting, and where it comes from"),
+    "doctor": ("doctor", "What is installed here, and does it work"),
+    "completion": ("completion", "Let the shell complete commands and ids"),
     "demo": ("demo", "See an agent killed in the middle of an edit, and carry on"),
     "run": ("run", "Let an agent work on something, in a work tree of its own"),
     "new": ("run", "Make a session without a prompt"),
@@ -60,7 +65,19 @@ class Lazy(click.Group):
             return None
         module = import_module(f"holdfast.cli.{COMMANDS[cmd_name][0]}")
         found: click.Command = getattr(module, cmd_name)
+        if ctx.resilient_parsing:  # only a shell that completes a line asks like this
+            from holdfast.cli.completion import with_ids
+
+            return with_ids(found)
         return found
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """From the table too."""
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=COMMANDS[name][1]) for name in names), *options]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the table: nothing is imported for being listed."""

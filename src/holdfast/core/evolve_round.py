@@ -88,7 +88,9 @@ def _call_observed(s: Session, event: e.CallObserved) -> Changes:
     """A foreign agent's call has begun, or even ended, when we hear of it."""
     id = event.call.id
     status = CallStatus.FINISHED if id in s.early else CallStatus.INTENDED
+    unsaid = s.phase is Phase.STREAMING_LLM  # its response was not said to be finished
     return {
+        "messages": s.messages + (0 if s.calls else 2 if unsaid else 1),
         "calls": (*s.calls, OpenCall(call=event.call, status=status, attempt=1)),
         "early": tuple(i for i in s.early if i != id),
         "phase": Phase.EXECUTING_TOOLS,

@@ -267,7 +267,10 @@ class Connection:
         self.gone = why
         waiting, self._waiting = self._waiting, {}
         for then in waiting.values():
-            await then(Answer(failed=why))
+            try:
+                await then(Answer(failed=why))
+            except Exception as error:  # noqa: BLE001  the others are told, and the end is the end
+                LOG.warning("what an agent last said is lost: %s", error)
         self._tasks[1].cancel()
         for pipe in self._closers:
             pipe.close()

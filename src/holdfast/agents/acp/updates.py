@@ -11,7 +11,7 @@ T = TypeVar("T")
 class Update(msgspec.Struct, rename="camel", gc=False):
     """Any `session/update`: the fields of all kinds, since agents mix them."""
 
-    session_update: str
+    session_update: str = ""
     content: msgspec.Raw = NONE
     message_id: str | None = None
     tool_call_id: str = ""

@@ -1,0 +1,35 @@
+"""What is needed to know of an agent that speaks ACP. Where it is written down is not known here."""
+
+from collections.abc import Mapping
+
+from holdfast.core.value import Value
+
+
+class AcpProfile(Value):
+    command: tuple[str, ...]
+    environ: Mapping[str, str] = {}  # all that its process gets, besides our cookie
+    modes: Mapping[str, str] = {}  # ours to the agent's
+    login: str = ""  # how to let it in, for people
+
+
+class McpServer(Value):
+    """As the protocol has it: over stdio."""
+
+    name: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+
+    def params(self) -> dict[str, object]:
+        env = [{"name": name, "value": value} for name, value in self.env.items()]
+        return {"name": self.name, "command": self.command, "args": list(self.args), "env": env}
+
+
+class Waits(Value):
+    """Seconds. Every wait has a limit (SPEC E17)."""
+
+    ready: float = 90.0  # until each answer of the handshake, or the last thing heard before it
+    cancel: float = 10.0  # for a cancelled turn to end by itself
+    quiet: float = 300.0  # without an event: one notice, never a kill
+    replay: float = 0.25  # some go on replaying after they said that they are done
+    replay_most: float = 10.0

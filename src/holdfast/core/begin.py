@@ -22,6 +22,7 @@ from holdfast.core.session import (
     ErrorClass,
     Evidence,
     LaunchStatus,
+    Phase,
     Session,
     Stop,
     StopReason,
@@ -96,8 +97,16 @@ def _withdrawn(
 
 
 def cut_off(s: Session) -> bool:
+    """In the middle of something: its owner died, its agent did, or a call was left open."""
     last = s.last_stop
-    return (last is not None and last.reason is StopReason.INTERRUPTED) or bool(s.open_calls)
+    if last is None or s.open_calls:
+        return bool(s.open_calls)
+    return last.reason is StopReason.INTERRUPTED or _agent_died(last)
+
+
+def _agent_died(stop: Stop) -> bool:
+    died = stop.evidence.exit_code is not None or stop.evidence.signal is not None
+    return stop.reason is StopReason.ERROR and died and stop.phase is not Phase.IDLE
 
 
 def _look(s: Session, facts: i.Facts) -> e.WorkspaceSeen | None:

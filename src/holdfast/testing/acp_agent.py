@@ -125,6 +125,8 @@ class Agent:
             self.say({"id": id, "result": result})
             if method == "session/load" and self.script.get("replays") == "late":
                 self.replay()
+            if method == "session/prompt" and "afterwards" in self.script:
+                self.say(self.script["afterwards"])
 
     def note(self, method: str, params: Json) -> None:
         """What it was asked, for tests to look at."""

@@ -38,6 +38,7 @@ class Process(transport.Process, Protocol):
     handle: Handle
 
     def code(self) -> int | None: ...
+    async def exited_within(self, seconds: float) -> bool: ...
     async def end(self) -> Any: ...
     def close(self) -> None: ...
 
@@ -293,7 +294,10 @@ class Peer:
     async def _gone(self, gone: Gone) -> None:
         for timer in self._timers:
             timer.cancel()
-        exited = self._process.exited.is_set()
+        # Its output ends a little before it does: how it ended is worth the wait.
+        exited = (
+            self._process.exited.is_set() if gone.ours else await self._process.exited_within(1)
+        )
         await self._process.end()
         code = self._process.code() if exited else None
         self._process.close()

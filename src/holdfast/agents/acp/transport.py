@@ -48,11 +48,11 @@ class Process(Protocol):
 
 
 class Gone(Exception):
-    """The agent cannot be talked to any more."""
+    """The agent cannot be talked to any more. `ours`: we wanted that."""
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, *, ours: bool = False) -> None:
         super().__init__(why)
-        self.why = why
+        self.why, self.ours = why, ours
 
 
 class Silent(Exception):
@@ -183,7 +183,6 @@ class Connection:
             if self._ticks:
                 await self._drain()
             if line is not None:
-                self.last_heard = self._loop.time()
                 waits = self._one(line)
                 if waits is not None:
                     await waits
@@ -210,6 +209,7 @@ class Connection:
             if len(self.noise_seen) < NOISE_KEPT:
                 self.noise_seen.append(line[:200].decode("utf-8", "replace"))
             return None
+        self.last_heard = self._loop.time()
         if message.method is not None:
             return self._on_message(message)
         return self._answered(message)
@@ -237,7 +237,7 @@ class Connection:
 
     def close(self, why: str = "it was closed") -> None:
         """Nothing more is read; whoever waits is told. Not the process's end: that is the caller's."""
-        self._closing = self._closing or Gone(why)
+        self._closing = self._closing or Gone(why, ours=True)
         self._wake.set()
 
     async def finished(self) -> None:

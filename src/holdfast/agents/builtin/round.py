@@ -29,7 +29,8 @@ Files = Callable[[str, str], tuple[str, ...]]
 
 
 class Saver:
-    """Collects pieces of one part and saves them in time."""
+    """Collects pieces of one part and saves them in time, also when no other piece comes: a model may
+    say a few words and then think for minutes."""
 
     def __init__(
         self,
@@ -44,8 +45,12 @@ class Saver:
         self._part, self._offset = 0, 0
         self._pieces: list[str] = []
         self._size, self._since = 0, now()
+        self._timer: asyncio.TimerHandle | None = None
+        self._late: asyncio.Task[None] | None = None
 
     async def add(self, piece: TextPiece | ThinkingPiece) -> None:
+        if self._late is not None and self._late.done():
+            await self.settle()
         if piece.part != self._part or type(piece) is not self._kind:
             await self.save()
             self._kind, self._part, self._offset = type(piece), piece.part, 0
@@ -53,6 +58,23 @@ class Saver:
         self._size += len(piece.text)
         if self._size >= SAVE_CHARACTERS or self._now() - self._since >= SAVE_MS:
             await self.save(more=True)
+        elif self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(SAVE_MS / 1000, self._save_late)
+
+    def _save_late(self) -> None:
+        self._timer = None
+        if self._late is None:
+            self._late = asyncio.create_task(self.save(more=True))
+
+    async def settle(self) -> None:
+        """Nothing is under way any more; what failed is raised."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        late, self._late = self._late, None
+        if late is not None:
+            await late
 
     def rest(self, *, held: int = 0) -> list[Reportable]:
         """What is not saved yet, as the events that save it. The last `held` characters wait."""
@@ -109,24 +131,30 @@ async def respond(
                 match piece:
                     case TextPiece() | ThinkingPiece():
                         await saver.add(piece)
-                    case CallAsked(id=id, name=name, arguments=arguments, part=part):
-                        calls.append(
-                            Call(
-                                id=CallId(id),
-                                name=name,
-                                arguments=arguments,
-                                effect=effect(name),
-                                part=part,
-                                files=files(name, arguments),
-                            )
-                        )
+                    case CallAsked():
+                        calls.append(_call(piece, effect, files))
                     case Ended():
+                        await saver.settle()
                         wanted = await say(*saver.rest(), _finished(round, calls, piece))
                         return tuple(calls) if wanted else None
     except (ModelFailed, asyncio.CancelledError):  # what was heard stays
+        await saver.settle()
         await saver.save()
         raise
+    finally:
+        await saver.settle()
     raise ModelFailed(ErrorClass.NETWORK, "The provider's answer ended in the middle.")
+
+
+def _call(asked: CallAsked, effect: Effects, files: Files) -> Call:
+    return Call(
+        id=CallId(asked.id),
+        name=asked.name,
+        arguments=asked.arguments,
+        effect=effect(asked.name),
+        part=asked.part,
+        files=files(asked.name, asked.arguments),
+    )
 
 
 def _finished(round: RoundNumber, calls: list[Call], ended: Ended) -> e.ResponseFinished:

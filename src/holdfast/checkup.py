@@ -169,7 +169,7 @@ async def _store(place: Place) -> list[Check]:
     if not found.there:
         return row(NOTE, f"{found.where} (made at the first start)")
     size = f", {found.size / 1e6:.1f} MB" if found.size else ""
-    told = f"{found.where}: whole, {found.sessions} sessions{size}"
+    told = f"{found.where}: whole, sessions: {found.sessions}{size}"
     if found.quarantined:
         told += f", {found.quarantined} of them put aside because they cannot be read"
         return row(WARN, told, "`hold ls` shows which; the others are not touched.")

@@ -47,7 +47,7 @@ def test_a_running_daemon_and_its_store_are_looked_at(user):
     code, rows = looked_over(user)
     assert 0 == code
     assert f"pid {user.pid}" in rows["daemon"]["told"]
-    assert "whole, 1 sessions" in rows["store"]["told"]
+    assert "whole, sessions: 1" in rows["store"]["told"]
     assert ("ok", True) == (rows["home"]["state"], "ms for a write" in rows["fsync"]["told"])
 
 

@@ -35,7 +35,8 @@ def stats(*, days: int, as_json: bool) -> int:
 
 def _print(found: StatsOut, *, plain: bool) -> None:
     span_of_days = "today" if found.days == 1 else f"the last {found.days} days"
-    print(f"{paint(f'{found.sessions} sessions', 'bold')} in {span_of_days}")
+    many = f"{found.sessions} session{'s' if found.sessions != 1 else ''}"
+    print(f"{paint(many, 'bold')} in {span_of_days}")
     if not found.sessions:
         return
     _stops(found, plain=plain)

@@ -20,6 +20,7 @@ from holdfast.server.routes_adopt import ADOPTION
 from holdfast.server.routes_life import LIFE
 from holdfast.server.routes_tasks import TASKS
 from holdfast.server.routes_work import WORK
+from holdfast.server.searching import Searcher
 from holdfast.server.socket import talk
 from holdfast.server.tally import Tally
 from holdfast.wire import FRAME_BYTES, DownIn, Health, LoginCode
@@ -43,7 +44,7 @@ class App(Litestar):
 
 def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Litestar:
     given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
-    given["tally"] = Tally()
+    given |= {"tally": Tally(), "searcher": Searcher()}
     return App(
         route_handlers=[*SESSIONS, *LIFE, *TASKS, *ADOPTION, *WORK, talk, health, login_code, down],
         dependencies={

@@ -11,7 +11,7 @@ from holdfast.server import acting
 from holdfast.server.desk import Desk, Place
 from holdfast.server.exporting import exported
 from holdfast.server.routes import NDJSON
-from holdfast.server.searching import search
+from holdfast.server.searching import Searcher
 from holdfast.server.tally import Tally
 from holdfast.views.changes import AppliedOut, DiffOut
 from holdfast.views.search import SearchOut
@@ -21,6 +21,7 @@ from holdfast.wire import ApplyIn
 Here = SkipValidation[NamedDependency[Desk]]
 Where = SkipValidation[NamedDependency[Place]]
 Tallied = SkipValidation[NamedDependency[Tally]]
+Searching = SkipValidation[NamedDependency[Searcher]]
 
 
 @get("/api/sessions/{id:str}/diff")
@@ -65,10 +66,13 @@ async def export(desk: Here, place: Where, id: FromPath[str]) -> Stream:
 
 @get("/api/search")
 async def look_for(
-    desk: Here, q: FromQuery[str], limit: Annotated[int, QueryParameter(ge=1, le=200)] = 20
+    desk: Here,
+    searcher: Searching,
+    q: FromQuery[str],
+    limit: Annotated[int, QueryParameter(ge=1, le=200)] = 20,
 ) -> SearchOut:
     """Words in titles and conversations, the session that changed last first."""
-    return await search(desk.engine.journal, q, limit)
+    return await searcher.search(desk.engine.journal, q, limit)
 
 
 @get("/api/stats")

@@ -94,6 +94,9 @@ def stats(ledgers: Iterable[Ledger], *, now: int, days: int) -> StatsOut:
         for date, day in spent:
             used[date].append(day)
     stops.sort(key=lambda stop: stop.at, reverse=True)
+    of_day: dict[str, list[StopRecord]] = {date: [] for date in dates}
+    for stop in stops:
+        of_day.get(rfc3339(stop.at)[:DATE], []).append(stop)  # a clock may be ahead of ours
     resumed = [stop for stop in stops if stop.resumed_at is not None]
     counts = Counter((stop.reason.value, str(stop.phase)) for stop in stops)
     return StatsOut(
@@ -108,7 +111,7 @@ def stats(ledgers: Iterable[Ledger], *, now: int, days: int) -> StatsOut:
         time_to_resume=percentiles([(s.resumed_at or s.at) - s.at for s in resumed]),
         strategies=dict(Counter(s.strategy for s in resumed if s.strategy)),
         drifts=dict(Counter(s.drift for s in resumed if s.drift)),
-        per_day=tuple(_day(date, used[date], stops) for date in dates),
+        per_day=tuple(_day(date, used[date], of_day[date]) for date in dates),
         interruptions=tuple(_outcome(s) for s in stops if s.resumable)[:SHOWN],
     )
 
@@ -137,8 +140,7 @@ def percentiles(millis: Sequence[int]) -> Percentiles | None:
     return Percentiles(p50=p50, p90=p90, p99=p99, most=ordered[-1])
 
 
-def _day(date: str, used: Sequence[DayRecord], stops: Sequence[StopRecord]) -> DayOut:
-    of_day = [stop for stop in stops if rfc3339(stop.at)[:DATE] == date]
+def _day(date: str, used: Sequence[DayRecord], of_day: Sequence[StopRecord]) -> DayOut:
     return DayOut(
         day=date,
         runs=sum(day.runs for day in used),

@@ -18,10 +18,10 @@ import msgspec
 from holdfast.cli.leaving import Left, may_leave
 from holdfast.cli.output import INTERRUPT, QUESTION, note
 from holdfast.cli.screen import Screen
+from holdfast.cli.work import outcome
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
 from holdfast.core.events import DecisionAsked, Event, RunStopped
 from holdfast.core.session import Decision
-from holdfast.views.changes import DiffOut, counted
 from holdfast.views.document import DecisionOut, SessionOut
 from holdfast.views.timeline import Timeline, clean
 from holdfast.views.words import EXIT_CODES, money
@@ -202,24 +202,9 @@ class Follower:
             known = [f"branch {session.workspace.branch}"] if session.workspace.branch else []
             known += [f"in {session.workspace.path}", *([cost] if cost else [])]
             say(f"  {', '.join(known)}")
-            for line in self._work(session):
+            for line in outcome(self._client, session):
                 say(line)
         say(f"Resume with: hold resume {self._id}")
-
-    def _work(self, session: SessionOut) -> list[str]:
-        """What changed, and how to take it (SPEC H4); nothing where git has nothing to say."""
-        if not session.workspace.branch:
-            return []
-        try:
-            found = self._client.get(f"/api/sessions/{session.id}/diff?text=false", DiffOut)
-        except (ApiError, DaemonDown, DaemonLost):
-            return []
-        told = counted(len(found.files), found.added, found.removed)
-        if not found.files:
-            return [f"  {told}"]
-        lines = [f"  {told}   See it: hold diff {self._id}"]
-        in_place = session.workspace.repo == f"{session.workspace.path}/.git"
-        return lines if in_place else [*lines, f"Take it with: hold apply {self._id}"]
 
 
 def ask(decision: Decision | DecisionOut) -> str:

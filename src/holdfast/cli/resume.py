@@ -12,6 +12,7 @@ import msgspec
 
 from holdfast.cli.output import NOT_FOUND, QUESTION, TIMEOUT, connect, json_option, note, say_json
 from holdfast.cli.run import LIMITS, QUESTIONS, limit_options
+from holdfast.cli.work import outcome
 from holdfast.client import Client, DaemonLost, keys
 from holdfast.core.session import State, StopReason
 from holdfast.views.document import SessionOut
@@ -178,7 +179,7 @@ def wait(*, id: str, timeout: float | None, as_json: bool) -> int:
         session = client.get(f"/api/sessions/{session.id}", SessionOut)
     if as_json:
         say_json(session)
-    return _said(session, as_json=as_json)
+    return _said(client, session, as_json=as_json)
 
 
 def _watch(client: Client, session: SessionOut, over: threading.Event) -> None:
@@ -193,7 +194,7 @@ def _watch(client: Client, session: SessionOut, over: threading.Event) -> None:
     over.set()
 
 
-def _said(session: SessionOut, *, as_json: bool) -> int:
+def _said(client: Client, session: SessionOut, *, as_json: bool) -> int:
     if session.pending:
         note(f"A question is open: {session.pending[0].text}")
         note(f"Answer it with: hold decide {session.id} ...")
@@ -203,5 +204,7 @@ def _said(session: SessionOut, *, as_json: bool) -> int:
         return 0
     if not as_json:
         print(clean(explained(last)))
+        for line in outcome(client, session):
+            print(line)
         print(f"Resume with: hold resume {session.id}")
     return EXIT_CODES[StopReason(last.reason)]

@@ -6,7 +6,9 @@ import sys
 import click
 
 from holdfast.cli.output import coloured, connect, json_option, note, paint, say_json
-from holdfast.views.changes import AppliedOut, DiffOut
+from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
+from holdfast.views.changes import AppliedOut, DiffOut, counted
+from holdfast.views.document import SessionOut
 from holdfast.views.timeline import clean
 from holdfast.wire import ApplyIn
 
@@ -82,3 +84,19 @@ def apply(*, id: str, squash: bool, to: str | None, as_json: bool) -> int:
         print(f"{paint(clean(done.branch), 'bold')} has it: {files}, {done.commit[:12]}")
         print(f"Take it back with: git reset --keep {done.before[:12]}  (on that branch)")
     return 0
+
+
+def outcome(client: Client, session: SessionOut) -> list[str]:
+    """At the end of a run: what changed, and how to take it; nothing where git has nothing to say."""
+    if not session.workspace.branch:
+        return []
+    try:
+        found = client.get(f"/api/sessions/{session.id}/diff?text=false", DiffOut)
+    except (ApiError, DaemonDown, DaemonLost):
+        return []
+    told = counted(len(found.files), found.added, found.removed)
+    if not found.files:
+        return [f"  {told}"]
+    lines = [f"  {told}   See it: hold diff {session.id}"]
+    in_place = session.workspace.repo == f"{session.workspace.path}/.git"
+    return lines if in_place else [*lines, f"Take it with: hold apply {session.id}"]

@@ -130,7 +130,12 @@ class Loop:
                     secrets=self._secrets,
                 )
             except ModelFailed as failed:
-                await self.patience(retry, failed, e.ResponseDropped(round=number, why=str(failed)))
+                dropped = e.ResponseDropped(round=number, why=str(failed))
+                if self._mender.gives_up_signatures(failed.error):
+                    retry.attempt += 1
+                    await self.say(dropped)
+                else:
+                    await self.patience(retry, failed, dropped)
                 continue
             self._asked = {call.id: call for call in calls or ()}
             return calls is not None

@@ -5,7 +5,11 @@ from holdfast.core import events as e
 from holdfast.core.conversation import Conversation
 from holdfast.core.messages import Message
 from holdfast.core.repair import repair
+from holdfast.core.session import ErrorClass
 from holdfast.core.validate import Rules
+from holdfast.core.value import replace
+
+NOBODY = "-"  # no provider is called that: whatever was signed is foreign
 
 
 class Mender:
@@ -25,3 +29,11 @@ class Mender:
             told = tuple(f"{self._who}{note}" for note in fresh)
             await self._say(e.ConversationRepaired(repairs=told))
         return tuple(messages)
+
+    def gives_up_signatures(self, error: ErrorClass) -> bool:
+        """A provider that does not take its own signatures back gets the conversation without them,
+        for the rest of the run. True: it is worth asking again; once."""
+        if error is not ErrorClass.CORRUPT_REASONING or self._rules.provider == NOBODY:
+            return False
+        self._rules = replace(self._rules, provider=NOBODY)
+        return True

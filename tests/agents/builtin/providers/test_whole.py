@@ -122,6 +122,31 @@ def test_a_refused_key_ends_the_run_without_another_try(tmp_path):
     run(story())
 
 
+REFUSED = "messages.1.content.0: Invalid `signature` in `thinking` block"
+
+
+def test_signatures_that_are_refused_are_left_out_and_it_is_asked_again_once(tmp_path):
+    async def story():
+        first = {"thinking": "hm", "tool_calls": [call("read", path="hello.txt")]}
+        bad = {"text": "fine", "fail": {"status": 400, "message": REFUSED}}
+        async with home(tmp_path, first, bad) as (server, house):
+            session = await house.run(model=lines.ANTHROPIC, environ=lines.environ(server.url))
+            assert session.last_stop.reason is StopReason.COMPLETED
+            sent = [json.dumps(r.body["messages"]) for r in server.asked]
+            assert ['"thinking"' in body for body in sent] == [False, True, False]
+            assert await house.events(session.id, e.ConversationRepaired)
+        async with home(tmp_path / "b", first, {**bad, "fail": {**bad["fail"], "times": 9}}) as (
+            server,
+            house,
+        ):
+            session = await house.run(model=lines.ANTHROPIC, environ=lines.environ(server.url))
+            assert session.last_stop.error is ErrorClass.CORRUPT_REASONING
+            assert len(server.asked) == 3
+
+    (tmp_path / "b").mkdir()
+    run(story())
+
+
 def test_a_wait_of_more_than_a_minute_is_not_waited(tmp_path):
     async def story():
         reply = {"text": "never", "fail": {"status": 429, "retry_after": 3600, "times": 9}}

@@ -13,7 +13,7 @@ from typing import NamedTuple, get_args
 
 from holdfast.core import inputs as i
 from holdfast.core.decide import decide, wants_losses, wants_truth
-from holdfast.core.events import Event, RoundEvent, TextSaved, ThinkingSaved
+from holdfast.core.events import Event, RoundEvent, RunStarted, TextSaved, ThinkingSaved
 from holdfast.core.evolve import evolve, fold
 from holdfast.core.identity import identity
 from holdfast.core.ids import CallId, Millis, Seq, SessionId
@@ -66,6 +66,7 @@ class Live:
         self.lease: Lease | None = None
         self.summary: Summary | None = None
         self.snapshot = 0
+        self.run_started: Millis | None = None  # None: it began before we had it
         self.owed: list[Errand] = []
         self.inbox = Inbox()
 
@@ -135,6 +136,11 @@ class Engine:
                 await self._load(live)
             return live.session
 
+    def run_started(self, id: SessionId) -> Millis | None:
+        """When its run began, if that was here."""
+        live = self.sessions.get(id)
+        return live.run_started if live else None
+
     async def consider(self, id: SessionId, given: i.Input) -> list[Event]:
         """What `submit` would write down, without writing it. Takes no lease."""
         session = await self.session(id)
@@ -198,6 +204,8 @@ class Engine:
         live.session, live.summary, live.lease = after, seen, None if idle else lease
         live.snapshot = after.seq if due else live.snapshot
         live.owed += errands
+        if any(type(event) is RunStarted for event in events):
+            live.run_started = at
         self._show(after, durable=durable)
         if errands:
             self.on_owed(after.id)

@@ -14,6 +14,9 @@ class Feed:
         self._heads: dict[SessionId, Seq] = {}
         self._written: dict[SessionId, Seq] = {}  # beyond the head: live text, without a place yet
         self._changed: dict[SessionId, asyncio.Event] = {}
+        self._tick = 0
+        self._ticks: dict[SessionId, int] = {}  # when each was last heard of, the newest last
+        self._anything = asyncio.Event()
 
     def publish(self, session: SessionId, head: Seq) -> None:
         self._heads[session] = head
@@ -29,6 +32,10 @@ class Feed:
         waiting = self._changed.pop(session, None)
         if waiting is not None:
             waiting.set()
+        self._tick += 1
+        self._ticks.pop(session, None)
+        self._ticks[session] = self._tick
+        self._anything.set()
 
     def head(self, session: SessionId) -> Seq:
         """The last place in history that may be shown; 0 if nothing was written here."""
@@ -44,3 +51,20 @@ class Feed:
         """Returns as soon as anything beyond `after` was written, for good or not yet."""
         while max(self.head(session), self._written.get(session, Seq(0))) <= after:
             await self._changed.setdefault(session, asyncio.Event()).wait()
+
+    @property
+    def tick(self) -> int:
+        """Counts all news of all sessions: a cursor for `anything`."""
+        return self._tick
+
+    async def anything(self, after: int) -> tuple[int, list[SessionId]]:
+        """Returns as soon as there is news after that tick: the tick now, and whose news."""
+        while self._tick <= after:
+            self._anything.clear()
+            await self._anything.wait()
+        found: list[SessionId] = []
+        for session, tick in reversed(self._ticks.items()):
+            if tick <= after:
+                break
+            found.append(session)
+        return self._tick, found

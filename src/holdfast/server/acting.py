@@ -12,7 +12,8 @@ from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
 from holdfast.core.errors import Refused
 from holdfast.core.ids import CallId, DecisionId, InputId, SessionId
-from holdfast.core.offer import ResumeStatus, in_bulk, status
+from holdfast.core.offer import ResumeStatus, in_bulk, offer, status
+from holdfast.core.session import Session, StopReason
 from holdfast.core.task import Task
 from holdfast.engine.engine import Outcome
 from holdfast.ports import Damaged, JournalError, Row
@@ -75,9 +76,31 @@ async def shown(desk: Desk, id: SessionId) -> SessionOut:
     if row.quarantined:
         return from_row(row)
     try:
-        return document(await desk.engine.session(id), around(row))
+        session = await desk.engine.session(id)
+        return document(session, await _looked(desk, row, session))
     except Damaged as error:
         return listed(id, row.head, row.summary, around(row), str(error))
+
+
+async def _looked(desk: Desk, row: Row, session: Session) -> Around:
+    """What the world says. Git is asked only where the answer decides what is offered."""
+    engine, now = desk.engine, desk.engine.clock.now()
+    stop, offered = session.stop, None
+    if stop is not None and stop.reason is StopReason.INTERRUPTED and session.workspace.git:
+        truth = await engine.workspaces.truth(session)
+        offered = offer(session, truth, at=now, disposable_max_age_ms=None)
+    return Around(
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        run_started_at=engine.run_started(row.session) if session.run else None,
+        offer=offered,
+        status=status(
+            session,
+            agent_alive=session.agent_alive,
+            leased=row.lease_until > now,
+            abilities=engine.agents.abilities(session),
+        ),
+    )
 
 
 def from_row(row: Row) -> SessionOut:

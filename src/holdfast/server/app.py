@@ -12,6 +12,7 @@ from litestar.params import JSONBody, SkipValidation
 from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
 
+from holdfast.server.answers import Answers
 from holdfast.server.auth import Doorman
 from holdfast.server.desk import Desk, Failure, Place
 from holdfast.server.errors import HANDLERS
@@ -44,7 +45,7 @@ class App(Litestar):
 
 def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Litestar:
     given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
-    given |= {"tally": Tally(), "searcher": Searcher()}
+    given |= {"tally": Tally(), "searcher": Searcher(), "answers": Answers()}
     return App(
         route_handlers=[*SESSIONS, *LIFE, *TASKS, *ADOPTION, *WORK, talk, health, login_code, down],
         dependencies={

@@ -113,6 +113,9 @@ class Items(Told, tag="items"):
     document: SessionOut | None
 
 
+Field = Literal["text", "thinking"]
+
+
 class Delta(Told, tag="delta"):
     """A piece of an assistant item's text that may be not yet for good. `offset` counts UTF-16 code
     units for items, characters for events. A piece beyond the end of what you have: a piece is
@@ -120,7 +123,7 @@ class Delta(Told, tag="delta"):
 
     session: str
     item: str
-    field: Literal["text", "thinking"]
+    field: Field
     offset: int
     text: str
 
@@ -132,6 +135,10 @@ class Gap(Told, tag="gap"):
     error: ErrorBody
 
 
+class Beat(Told, tag="beat"):
+    """Every quarter of a minute. A line on which nothing comes for longer than two is dead."""
+
+
 class Result(Told, tag="result", omit_defaults=True):
     """With an `error` it was not done; else `ok` is what came of it."""
 
@@ -140,4 +147,4 @@ class Result(Told, tag="result", omit_defaults=True):
     error: ErrorBody | None = None
 
 
-Said = Hello | Events | Items | Delta | Gap | Result
+Said = Hello | Events | Items | Delta | Gap | Beat | Result

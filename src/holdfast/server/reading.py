@@ -30,16 +30,16 @@ class Piece(msgspec.Struct):
 
 async def read_on(engine: Engine, id: SessionId, after: Seq) -> Piece:
     found = await engine.journal.read(id, after=after, limit=PAGE)
-    solid = _solid(found, engine.feed.head(id))
+    solid = solid_part(found, engine.feed.head(id))
     if not solid and len(found) == PAGE:
         found = await engine.journal.read(id, after=after)  # a very long text: look for its end
-        solid = _solid(found, engine.feed.head(id))
+        solid = solid_part(found, engine.feed.head(id))
     if not found:
         return Piece(events=[], deltas=[], head=after, read=after)
     return _piece(found, solid, fresh=len(found), read=found[-1].seq)
 
 
-def _solid(found: list[Recorded], safe: Seq) -> int:
+def solid_part(found: list[Recorded], safe: Seq) -> int:
     """How many of these a power cut cannot take."""
     count = len(found)
     while count and found[count - 1].seq > safe and isinstance(found[count - 1].event, STREAMED):
@@ -68,7 +68,7 @@ async def follow(engine: Engine, id: SessionId, after: Seq) -> AsyncIterator[Pie
         if found:
             waiting += found
             after = found[-1].seq
-            solid = _solid(waiting, engine.feed.head(id))
+            solid = solid_part(waiting, engine.feed.head(id))
             yield _piece(waiting, solid, fresh=len(found), read=after)
             waiting = waiting[solid:]
             continue

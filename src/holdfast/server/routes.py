@@ -15,7 +15,7 @@ from holdfast.core.ids import InputId, Millis, Seq
 from holdfast.core.offer import ResumeStatus
 from holdfast.core.session import State
 from holdfast.core.value import replace
-from holdfast.server import acting
+from holdfast.server import acting, pages
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.listing import Only, Wanted, listed
 from holdfast.server.reading import lines, read_on
@@ -23,12 +23,15 @@ from holdfast.views.document import SessionOut
 from holdfast.views.moments import rfc3339
 from holdfast.views.table import table
 from holdfast.wire import (
+    PAGE,
     AnswerIn,
     BulkOut,
+    CallOut,
     CloseIn,
     Created,
     Done,
     EventsOut,
+    ItemsOut,
     NewSession,
     PlanOut,
     PromptIn,
@@ -126,6 +129,34 @@ async def events(
     piece = await read_on(desk.engine, session, Seq(after))
     epoch = desk.engine.journal.epoch
     return EventsOut(epoch=epoch, head=piece.head, events=tuple(piece.events))
+
+
+@get("/api/sessions/{id:str}/items")
+async def items(
+    desk: Here,
+    id: FromPath[str],
+    limit: Annotated[int, QueryParameter(ge=1, le=PAGE)] = 200,
+    before: FromQuery[str | None] = None,
+) -> ItemsOut:
+    """The newest page of the conversation, or the one before an item."""
+    session, engine = await acting.resolve(desk, id), desk.engine
+    page = await (
+        pages.newest(engine, session, limit)
+        if before is None
+        else pages.before(engine, session, before, limit)
+    )
+    return ItemsOut(
+        epoch=engine.journal.epoch,
+        head=page.head,
+        document=await acting.shown(desk, session),
+        items=page.items,
+        more=page.more,
+    )
+
+
+@get("/api/sessions/{id:str}/calls/{call:str}")
+async def call(desk: Here, id: FromPath[str], call: FromPath[str]) -> CallOut:
+    return await pages.call(desk.engine, await acting.resolve(desk, id), call)
 
 
 @post("/api/sessions/{id:str}/prompt", status_code=200)
@@ -235,6 +266,8 @@ SESSIONS = [
     as_table,
     one,
     events,
+    items,
+    call,
     prompt,
     resume,
     resume_all,

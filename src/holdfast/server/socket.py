@@ -4,13 +4,14 @@ Rule 1: each subscription reads the journal from its own cursor, at the pace at 
         taken. A slow client holds up nobody and fills no memory.
 Rule 2: a cursor is (epoch, seq). Of another epoch, or beyond the head, it means nothing here: the
         client is told to start again, and gets everything from the beginning.
-Rule 3: every command carries the client's own id, and gets one `result` with it.
+Rule 3: every command carries the client's own id, and gets one `result` with it; said again with the
+        same id, on this line or another, it is not done again (answers.py).
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import msgspec
 from litestar import WebSocket, websocket
@@ -21,14 +22,18 @@ from litestar.params import SkipValidation
 from holdfast.core import inputs as i
 from holdfast.core.ids import Seq, SessionId
 from holdfast.server import acting
+from holdfast.server.answers import Answers
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.errors import body_of
 from holdfast.server.frames import (
+    ALL,
     Answer,
+    Beat,
     Cancel,
     Delta,
     Dismiss,
     Events,
+    Field,
     Gap,
     Given,
     Hello,
@@ -43,23 +48,25 @@ from holdfast.server.frames import (
     Unsubscribe,
 )
 from holdfast.server.guard import Pace
-from holdfast.server.reading import Piece, follow
+from holdfast.server.reading import follow
+from holdfast.server.watching import FAR, Watch, everything
 from holdfast.wire import AnswerIn, PromptIn, ResumeIn
 
 Here = SkipValidation[NamedDependency[Desk]]
+Told = SkipValidation[NamedDependency[Answers]]
 Socket = WebSocket[Any, Any, Any]
 SUBSCRIPTIONS = 64  # of one client, at once
+BEAT = 15.0  # seconds
+UNIQUE = 16  # characters of an id that nobody else mints: it may name an input for good
 
-
-READ_ONLY = (Subscribe, Unsubscribe, Status)
 _decode = msgspec.json.Decoder(Given).decode
 _encode = msgspec.json.Encoder().encode
 
 
 @websocket("/api/ws")
-async def talk(socket: Socket, desk: Here) -> None:
+async def talk(socket: Socket, desk: Here, answers: Told) -> None:
     await socket.accept()
-    line = Line(socket, desk)
+    line = Line(socket, desk, answers)
     try:
         while True:
             await line.hear(await socket.receive_text())
@@ -72,11 +79,12 @@ async def talk(socket: Socket, desk: Here) -> None:
 class Line:
     """One client on the line."""
 
-    def __init__(self, socket: Socket, desk: Desk) -> None:
-        self._socket, self._desk = socket, desk
-        self._subscriptions: dict[SessionId, asyncio.Task[None]] = {}
+    def __init__(self, socket: Socket, desk: Desk, answers: Answers) -> None:
+        self._socket, self._desk, self._answers = socket, desk, answers
+        self._subscriptions: dict[str, asyncio.Task[None]] = {}
         self._sending = asyncio.Lock()
         self._pace = Pace()
+        self._beating = asyncio.create_task(self._beat())
 
     async def hear(self, text: str) -> None:
         """A frame that cannot be read is answered too; the line stays up (SPEC M1)."""
@@ -87,30 +95,42 @@ class Line:
             await self._result(_id_of(text), error=wrong)
             return
         try:
-            id = await acting.resolve(self._desk, given.session)
             if isinstance(given, Subscribe):
-                await self._subscribe(id, given)
+                await self._subscribe(given)
                 return
-            ok = await self._act(id, given)
+            ok = await self._act(given)
         except Exception as error:  # noqa: BLE001  told to whoever asked
             await self._result(given.id, error=error)
         else:
             await self._result(given.id, ok=ok)
 
     async def hang_up(self) -> None:
-        for task in self._subscriptions.values():
+        tasks = [self._beating, *self._subscriptions.values()]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._subscriptions.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _act(self, id: SessionId, given: Given) -> object:
-        if not isinstance(given, READ_ONLY) and self._pace.wait(""):
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT)
+            await self._send(Beat())
+
+    async def _act(self, given: Given) -> object:
+        if isinstance(given, Unsubscribe):
+            return await self._unsubscribe(given.session)
+        id = await acting.resolve(self._desk, given.session)
+        if isinstance(given, Status):
+            return await acting.standing(self._desk, id)
+        if self._pace.wait(""):
             raise Failure("too_many", "Too many commands: 120 a minute.", "Wait a little.")
+        return await self._answers.once(given, lambda: self._command(id, given))
+
+    async def _command(self, id: SessionId, given: Given) -> object:
         desk = self._desk
         match given:
-            case Unsubscribe():
-                return await self._unsubscribe(id)
             case Prompt(text=text, input=input, limits=limits, images=images):
-                sent = PromptIn(text=text, input=input, limits=limits, images=images)
+                named = input or (given.id if len(given.id) >= UNIQUE else None)
+                sent = PromptIn(text=text, input=named, limits=limits, images=images)
                 return await acting.prompt(desk, id, sent, unix=False)
             case Resume(message=message, limits=limits, rerun=rerun, fresh=fresh, images=images):
                 wanted = ResumeIn(
@@ -120,60 +140,60 @@ class Line:
             case Answer(decision=decision, answer=answer, always=always):
                 said = AnswerIn(decision=decision, answer=answer, always=always)
                 return await acting.answer(desk, id, said)
-            case Status():
-                return await acting.standing(desk, id)
             case _:
                 return await acting.tell(desk, id, COMMANDS[type(given)](given))
 
     # --- subscriptions ----------------------------------------------------------------------------
 
-    async def _subscribe(self, id: SessionId, given: Subscribe) -> None:
-        if given.view != "events":
-            raise Failure("invalid", f"There is no view {given.view!r}.", "Ask for events.")
+    async def _subscribe(self, given: Subscribe) -> None:
+        if given.view not in ("events", "items") or (given.session, given.view) == (ALL, "events"):
+            raise Failure("invalid", f"There is no view {given.view!r} of that.", "Ask for items.")
+        every = given.session == ALL
+        id = SessionId(ALL) if every else await acting.resolve(self._desk, given.session)
         await self._drop(id)
         if len(self._subscriptions) >= SUBSCRIPTIONS:
             raise Failure("too_many", f"{SUBSCRIPTIONS} sessions at once are the most.")
-        row = await self._desk.engine.journal.row(id)
-        head, epoch = row.head if row else 0, self._desk.engine.journal.epoch
-        reset = (given.epoch not in ("", epoch)) or given.after > head
+        tick, epoch = self._desk.engine.feed.tick, self._desk.engine.journal.epoch
+        row = None if every else await self._desk.engine.journal.row(id)
+        head = row.head if row else 0
+        reset = given.epoch not in ("", epoch) or (not every and given.after > head)
+        reset = reset or (given.view == "items" and head - given.after > FAR)
         await self._result(given.id, ok={"session": id})
         await self._send(Hello(session=id, epoch=epoch, head=head, reset=reset))
         after = Seq(0 if reset else given.after)
-        self._subscriptions[id] = asyncio.create_task(self._pump(id, after))
+        telling = (
+            everything(self._desk, tick)
+            if every
+            else self._tell(given.view, id, after, reset=reset)
+        )
+        self._subscriptions[id] = asyncio.create_task(self._pump(id, telling))
 
-    async def _unsubscribe(self, id: SessionId) -> dict[str, str]:
+    async def _unsubscribe(self, given: str) -> dict[str, str]:
+        id = given if given == ALL else await acting.resolve(self._desk, given)
         await self._drop(id)
         return {"session": id}
 
-    async def _drop(self, id: SessionId) -> None:
+    async def _drop(self, id: str) -> None:
         task = self._subscriptions.pop(id, None)
         if task is not None:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
 
-    async def _pump(self, id: SessionId, after: Seq) -> None:
+    async def _pump(self, id: SessionId, telling: AsyncIterator[Said]) -> None:
         try:
-            async for piece in follow(self._desk.engine, id, after):
-                if piece is not None:
-                    await self._pass_on(id, piece)
+            async for frame in telling:
+                await self._send(frame)
         except WebSocketDisconnect:
             return
         except Exception as error:  # noqa: BLE001  the journal failed: the client starts again
             with contextlib.suppress(Exception):
                 await self._send(Gap(session=id, error=body_of(error)))
 
-    async def _pass_on(self, id: SessionId, piece: Piece) -> None:
-        if piece.events:
-            first, last = piece.events[0].seq, piece.events[-1].seq
-            events = tuple(piece.events)
-            await self._send(Events(session=id, first=first, seq=last, events=events))
-        for delta in piece.deltas:
-            field: Literal["text", "thinking"] = "thinking" if delta.thinking else "text"
-            item = f"{field}/{delta.round}/{delta.part}"
-            await self._send(
-                Delta(session=id, item=item, field=field, offset=delta.offset, text=delta.text)
-            )
+    def _tell(self, view: str, id: SessionId, after: Seq, *, reset: bool) -> AsyncIterator[Said]:
+        if view == "items":
+            return Watch(self._desk, id).frames(after, reset=reset)
+        return _events(self._desk, id, after)
 
     # --- frames out -------------------------------------------------------------------------------
 
@@ -192,6 +212,19 @@ COMMANDS: dict[type, Callable[[Any], i.Command]] = {
     Reattach: lambda _: i.Reattach(),
     Seen: lambda given: i.MarkSeen(by=given.by),
 }
+
+
+async def _events(desk: Desk, id: SessionId, after: Seq) -> AsyncIterator[Said]:
+    async for piece in follow(desk.engine, id, after):
+        if piece is None:
+            continue
+        if piece.events:
+            first, last = piece.events[0].seq, piece.events[-1].seq
+            yield Events(session=id, first=first, seq=last, events=tuple(piece.events))
+        for d in piece.deltas:
+            field: Field = "thinking" if d.thinking else "text"
+            item = f"{field}/{d.round}/{d.part}"
+            yield Delta(session=id, item=item, field=field, offset=d.offset, text=d.text)
 
 
 def _id_of(text: str) -> str:

@@ -91,7 +91,7 @@ class Timeline:
                 self._calls |= {call.id: call for call in calls}
             case e.CallObserved(call=call):
                 self._calls[call.id] = call
-                self.doing = _title(call)
+                self.doing = title(call)
             case e.CallIntended(call=id):
                 self.doing = self._name(id)
             case e.CallFinished(call=id, failed=failed, output=output, millis=millis):
@@ -109,10 +109,10 @@ class Timeline:
 
     def _name(self, id: str) -> str:
         call = self._calls.get(id)
-        return _title(call) if call else id
+        return title(call) if call else id
 
 
-def _title(call: Call) -> str:
+def title(call: Call) -> str:
     """The tool and the one argument that says what it is about."""
     try:
         given = msgspec.json.decode(call.arguments)

@@ -2,6 +2,7 @@
 
 from holdfast.core.offer import Offer, OfferKind
 from holdfast.core.session import StopReason
+from holdfast.core.truth import Drift
 from holdfast.core.value import Value
 from holdfast.views.moments import age, clock, from_rfc3339
 from holdfast.views.stops import StopOut
@@ -65,6 +66,16 @@ class BannerOut(Value, omit_defaults=False):
     resumes_at: str | None
 
 
+# What had become of the workspace, in the line that divides a resume from what came before (SPEC D5).
+MOVED: dict[Drift, str] = {
+    Drift.SAME: "",
+    Drift.OURS_PARTIAL: "its own half-done changes were there",
+    Drift.FOREIGN_EDITS: "somebody else had changed files",
+    Drift.BRANCH_MOVED: "on another branch",
+    Drift.HEAD_MOVED: "after other commits",
+    Drift.WORKSPACE_MISSING: "the workspace was gone",
+}
+
 OK, FAILED, CANCELLED, LIMIT = 0, 1, 4, 75
 EXIT_CODES: dict[StopReason, int] = {
     StopReason.COMPLETED: OK,
@@ -110,6 +121,10 @@ def strip(stop: StopOut | None, offer: Offer | None = None) -> BannerOut | None:
         round=stop.round,
         resumes_at=stop.resumes_at,
     )
+
+
+def resumed(drift: Drift) -> str:
+    return f"Resumed; {MOVED[drift]}" if MOVED[drift] else "Resumed"
 
 
 def explained(stop: StopOut) -> str:

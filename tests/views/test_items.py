@@ -145,7 +145,7 @@ def test_what_is_settled_does_not_change_any_more(past):
         for item in chat.ordered():
             if not chat.settled(item.place + 1):
                 break
-            settled[item.id] = item
+            settled.setdefault(item.id, item)
     assert settled == {id: item for id, item in chat.items.items() if id in settled}
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, get_args
 
 from holdfast.core import inputs as i
 from holdfast.core.decide import decide, wants_losses, wants_truth
-from holdfast.core.events import Event, RoundEvent, RunStarted, TextSaved, ThinkingSaved
+from holdfast.core.events import Event, RoundEvent, TextSaved, ThinkingSaved
 from holdfast.core.evolve import evolve, fold
 from holdfast.core.identity import identity
 from holdfast.core.ids import CallId, Millis, Seq, SessionId
@@ -204,8 +204,7 @@ class Engine:
         live.session, live.summary, live.lease = after, seen, None if idle else lease
         live.snapshot = after.seq if due else live.snapshot
         live.owed += errands
-        if any(type(event) is RunStarted for event in events):
-            live.run_started = at
+        live.run_started = at if before.runs < after.runs else live.run_started
         self._show(after, durable=durable)
         if errands:
             self.on_owed(after.id)

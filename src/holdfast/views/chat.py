@@ -275,10 +275,17 @@ class Chat:
 
     def coder(self, event: e.CoderNoted) -> None:
         state = {name: getattr(event.state, name) for name in event.state.__struct_fields__}
-        self.change(self._calls.get(f"coder {event.call}"), **state)
+        self._of_coder(event.call, **state)
 
     def returned(self, event: e.DelegationFinished) -> None:
-        self.change(self._calls.get(f"coder {event.call}"), finished=True)
+        self._of_coder(event.call, finished=True)
+
+    def _of_coder(self, call: str, **fields: object) -> None:
+        """One that has come back, or whose run is over, has nothing more to say."""
+        id = self._calls.get(f"coder {call}")
+        item = self.items.get(id) if id is not None else None
+        if item is None or not self._is_settled(item):
+            self.change(id, **fields)
 
     def asked(self, event: e.DecisionAsked) -> None:
         asked = event.decision

@@ -45,6 +45,12 @@ class Child:
                 await self.exited.wait()
         return self.exited.is_set()
 
+    def interrupt(self) -> None:
+        """As Ctrl-C does. Its exit is not collected, so the pid is nobody else's."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(self._process.pid, signal.SIGINT)
+
     async def end(self) -> list[Process]:
         """The whole tree. It is looked at before the first blow: a child whose parent has died can
         no longer be told from a stranger, if it left our cookie behind."""

@@ -1,0 +1,300 @@
+"""One-shot agents as the engine sees them: a process for each turn, none while idle.
+
+Rule 1: before a process is started, everything of this session's earlier launches is gone (SPEC E8).
+Rule 2: the conversation's id is chosen by us where the agent lets us, and written down before the
+process begins: a death in the first second loses nothing.
+Rule 3: "there" means that the agent's own record of that id is on disk. Reattaching starts nothing.
+Rule 4: when a turn is over, whatever it left running is ended before anybody hears that it is over.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from holdfast.agents.oneshot.output import Process
+from holdfast.agents.oneshot.readers import READERS
+from holdfast.agents.oneshot.transcripts import exists
+from holdfast.agents.oneshot.turn import Begun, Turn
+from holdfast.agents.profiles.environment import environment
+from holdfast.agents.profiles.load import Profiles
+from holdfast.agents.profiles.profile import Commands, Profile, filled
+from holdfast.core import events as e
+from holdfast.core import inputs as i
+from holdfast.core.conversation import build
+from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, StartAgent
+from holdfast.core.ids import CallId, LaunchNumber, SessionId, Token
+from holdfast.core.injection import before, inject, prompt
+from holdfast.core.plan import Abilities, Strategy
+from holdfast.core.resume import Probe, Spawn, spawn, walk_back
+from holdfast.core.session import Call, ErrorClass, Handle, Session, StopReason
+from holdfast.ports import Clock, Errand, Journal, JournalError
+
+LOG = logging.getLogger(__name__)
+Submit = Callable[[SessionId, i.Input], Awaitable[Any]]
+
+
+class Child(Process, Protocol):
+    """A process of ours, and its whole tree."""
+
+    handle: Handle
+
+    def code(self) -> int | None: ...
+    def interrupt(self) -> None: ...
+    async def exited_within(self, seconds: float) -> bool: ...
+    async def end(self) -> Sequence[object]: ...
+    def close(self) -> None: ...
+
+
+class Runtime(Protocol):
+    """Where processes come from, and how to be sure that they are gone. See runtimes/piped.py."""
+
+    def start(
+        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], cookie: str
+    ) -> Child: ...
+    async def end_of(self, cookie: str, handle: Handle | None) -> Sequence[int] | None: ...
+
+
+class OneshotAgents:
+    def __init__(
+        self,
+        *,
+        profiles: Profiles,
+        journal: Journal,
+        clock: Clock,
+        runtime: Runtime,
+        lent: Callable[[SessionId], Mapping[str, str]],
+    ) -> None:
+        self._profiles, self._journal, self._clock = profiles, journal, clock
+        self._runtime, self._lent = runtime, lent
+        self._turns: dict[SessionId, Turn] = {}
+        self.submit: Submit  # the engine's, given by whoever puts them together
+
+    def abilities(self, session: Session) -> Abilities:
+        known = self._profiles.get(session.agent)
+        native = known is not None and known.oneshot is not None and bool(known.oneshot.resume)
+        return Abilities(native=native, inject=True, needs_process=False)
+
+    async def start(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, StartAgent)
+        handle = Handle(name=_cookie(session.id, effect.launch))
+        await self.submit(session.id, i.AgentStarted(launch=effect.launch, handle=handle))
+        await self.submit(session.id, i.AgentReady(launch=effect.launch))
+
+    async def deliver(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, DeliverPrompt)
+        known = self._turns.get(session.id)
+        if known is None or known.launch != effect.launch:
+            turn = Turn(effect.launch)
+            self._turns[session.id] = turn
+            turn.task = asyncio.create_task(self._play(turn, session))
+
+    async def interrupt(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, InterruptAgent)
+        await self._end(session.id, effect.launch, gently=True)
+        await self._over(session.id, effect.launch)
+
+    async def kill(self, errand: Errand, session: Session) -> None:
+        effect = errand.effect
+        assert isinstance(effect, KillAgent)
+        await self._end(session.id, effect.launch, gently=False)
+        await self._runtime.end_of(_cookie(session.id, effect.launch), None)
+        await self._over(session.id, effect.launch)
+
+    async def answer(self, errand: Errand, session: Session) -> None:
+        return  # nobody is there to be answered: a one-shot agent asks nothing
+
+    async def alive(self, session: Session) -> bool | None:
+        """A turn lives with whoever reads it. What a dead daemon's left behind is ended here, before
+        anybody believes that it is gone."""
+        turn = self._turns.get(session.id)
+        if turn is not None and session.launch and turn.launch == session.launch.number:
+            return True
+        left = await self._runtime.end_of(session.id, None)
+        return None if left is None else bool(left)
+
+    async def there(self, session: Session, token: Token) -> bool | None:
+        known = self._profiles.get(session.agent)
+        if known is None or known.transcript is None:
+            return None
+        found = await self._found(known, session, token)
+        return None if isinstance(found, Unsure) else found is not None
+
+    async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]:
+        return {}
+
+    async def stop(self) -> None:
+        """This process is going down: end every turn. What they were at is written by the engine."""
+        await asyncio.gather(
+            *(self._end(id, turn.launch, gently=False) for id, turn in list(self._turns.items()))
+        )
+
+    # --- one turn -----------------------------------------------------------------------------------
+
+    async def _play(self, turn: Turn, session: Session) -> None:
+        """The journal may fail or be taken over in the middle: then there is nothing more to do."""
+        try:
+            begun = await self._begin(turn, session)
+            report = await turn.play(begun, self._clock.now, _utc_offset_ms())
+            await self.submit(session.id, report)
+        except JournalError as error:
+            LOG.warning("session %s: the run ends here: %s", session.id, error)
+        except OSError as error:
+            await self._failed(session, f"The agent cannot be started: {error}")
+        except Exception as error:
+            LOG.exception("session %s: the turn failed", session.id)
+            await self._failed(session, f"{type(error).__name__}: {error}")
+        finally:
+            if self._turns.get(session.id) is turn:
+                del self._turns[session.id]
+        with contextlib.suppress(JournalError):
+            await self._over(session.id, turn.launch)
+
+    async def _begin(self, turn: Turn, session: Session) -> Begun:
+        known, commands = self._commands(session)
+        environ = self._environ(known, session)
+        assert session.run is not None and session.launch is not None
+        words = prompt(briefing=session.run.briefing, text=session.run.text)
+        token, how = await self._how(known, session, words)
+        if how is not Spawn.RESUME_WITH_MESSAGE:
+            words = await self._with_history(session, words)
+            token = Token(str(uuid.uuid4())) if commands.chooses_id else None
+        await self._runtime.end_of(session.id, None)
+        await self._announce(session, turn.launch, how, token)
+        session = await self._current(session)  # with the token that was just written down
+        resumed = how is Spawn.RESUME_WITH_MESSAGE
+        command = commands.resume if resumed else commands.start
+        values = {"id": token or "", "prompt": words, "model": session.model}
+
+        async def submit(given: i.Input) -> Any:
+            return await self.submit(session.id, given)
+
+        process = self._runtime.start(  # from here on nothing may fail: it has to be ended
+            filled(command, commands, values, mode=session.mode),
+            cwd=session.workspace.path,
+            env={**environ, **commands.mode_env.get(session.mode, {})},
+            cookie=_cookie(session.id, turn.launch),
+        )
+        return Begun(
+            process=process,
+            reader=READERS[commands.format](),
+            session=session,
+            asked=token if resumed else None,
+            input=words.encode("utf-8", "replace") if commands.prompt == "stdin" else b"",
+            unknown=commands.unknown,
+            submit=submit,
+        )
+
+    async def _current(self, session: Session) -> Session:
+        outcome = await self.submit(session.id, i.Heard(events=()))
+        found: Session = outcome.session
+        return found
+
+    def _commands(self, session: Session) -> tuple[Profile, Commands]:
+        known = self._profiles.get(session.agent)
+        if known is None or known.oneshot is None:
+            raise OSError(f"{session.agent!r} has no one-shot command here")
+        if known.oneshot.format not in READERS:
+            raise OSError(f"nobody here reads the format {known.oneshot.format!r}")
+        if session.mode not in known.oneshot.modes:
+            modes = ", ".join(sorted(known.oneshot.modes))
+            raise OSError(f"{known.title} cannot be run in mode {session.mode!r}, only in {modes}")
+        return known, known.oneshot
+
+    def _environ(self, known: Profile, session: Session) -> dict[str, str]:
+        return environment(known, os.environ, self._lent(session.id))
+
+    async def _how(
+        self, known: Profile, session: Session, words: str
+    ) -> tuple[Token | None, Spawn]:
+        """By the plan that was written down, if its conversation is still there (SPEC E4)."""
+        assert session.launch is not None
+        plan = session.launch.plan
+        if plan.strategy is not Strategy.NATIVE or plan.token is None:
+            return None, Spawn.FRESH_WITH_PROMPT
+        found = await self._found(known, session, plan.token)
+        token = plan.token if isinstance(found, Unsure) else found
+        return token, spawn(message=words, append=True, there=token is not None)
+
+    async def _found(
+        self, known: Profile, session: Session, token: Token
+    ) -> "Token | Unsure | None":
+        """The newest of this session's conversations that the agent still has a record of."""
+        where = known.transcript
+        if where is None:
+            return Unsure()
+        environ = self._environ(known, session)
+        past = session.past_tokens
+        known_of = await asyncio.to_thread(
+            lambda: {one: exists(where, one, environ) for one in (token, *past)}
+        )
+        if known_of[token] is None:
+            return Unsure()
+        return walk_back(token, past, lambda one: known_of[one] is True)
+
+    async def _with_history(self, session: Session, words: str) -> str:
+        """The whole conversation in front of the prompt, where the agent has lost its own (E12)."""
+        assert session.launch is not None and session.run is not None
+        plan = session.launch.plan
+        if session.run.number == 1 or plan.strategy is Strategy.FRESH:
+            return words
+        messages = build(await self._journal.events(session.id)).messages()
+        injected = inject(before(messages, session.run.number), words)
+        told = e.ContextInjected(launch=session.launch.number, characters=len(injected))
+        await self.submit(session.id, i.Heard(launch=session.launch.number, events=(told,)))
+        return injected
+
+    async def _announce(
+        self, session: Session, launch: LaunchNumber, how: Spawn, token: Token | None
+    ) -> None:
+        """Nothing is fresh silently; and an id that we choose is known before it is used."""
+        told: list[i.Reportable] = []
+        if how is Spawn.FRESH_VISIBLY:
+            why = "the agent's record of the conversation is not there"
+            told.append(e.ContextLost(launch=launch, why=why))
+        if token is not None and token != session.token:
+            told.append(e.TokenLearned(launch=launch, token=token))
+        if told:
+            await self.submit(session.id, i.Heard(launch=launch, events=tuple(told)))
+
+    # --- ends ---------------------------------------------------------------------------------------
+
+    async def _end(self, id: SessionId, launch: LaunchNumber, *, gently: bool) -> None:
+        turn = self._turns.get(id)
+        if turn is not None and turn.launch == launch:
+            await turn.end(gently=gently)
+
+    async def _over(self, id: SessionId, launch: LaunchNumber) -> None:
+        """Whatever became of its run, the launch is."""
+        await self.submit(id, i.AgentExited(launch=launch))
+
+    async def _failed(self, session: Session, message: str) -> None:
+        assert session.launch is not None and session.run is not None
+        finished = i.RunFinished(
+            launch=session.launch.number,
+            run=session.run.number,
+            reason=StopReason.ERROR,
+            error=ErrorClass.UNKNOWN,
+            message=message,
+        )
+        with contextlib.suppress(JournalError):
+            await self.submit(session.id, finished)
+
+
+class Unsure:
+    """Whether the conversation is there cannot be told."""
+
+
+def _cookie(id: SessionId, launch: LaunchNumber) -> str:
+    return f"{id}:{launch}"
+
+
+def _utc_offset_ms() -> int:
+    return (time.localtime().tm_gmtoff or 0) * 1000

@@ -19,12 +19,16 @@ from holdfast.agents.builtin.providers.keys import FILE as KEY_FILE
 from holdfast.agents.builtin.providers.keys import Keys
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
+from holdfast.agents.oneshot.agents import OneshotAgents
+from holdfast.agents.profiles.installed import Installed
 from holdfast.agents.profiles.load import Profiles
-from holdfast.agents.route import RoutedAgents
+from holdfast.agents.registry import Registry
+from holdfast.agents.route import RoutedAgents, Way
 from holdfast.agents.transcripts.shelf import Shelf
 from holdfast.config import BadConfig, Config
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
+from holdfast.core.errors import Refused
 from holdfast.core.ids import SessionId, Token
 from holdfast.core.redact import redact_text
 from holdfast.core.session import Session
@@ -39,6 +43,7 @@ from holdfast.journal.owner import this_owner
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.notify.log import LogNotifier
 from holdfast.ports import Journal, JournalError, Record
+from holdfast.runtimes import piped
 from holdfast.runtimes.local import LocalRuntime, sweep
 from holdfast.server.desk import Opened, Unfit
 from holdfast.wire import NewSession
@@ -50,7 +55,6 @@ from holdfast.workspaces.harvest import GitWork
 from holdfast.workspaces.session_git import SessionGit
 
 LOG = logging.getLogger(__name__)
-AGENTS = ("builtin",)
 LAST_DEBTS = 5.0  # seconds: what is still owed then is paid by whoever comes next
 MODES = ("read-only", "ask", "edits", "full")
 
@@ -78,10 +82,13 @@ class System:
             sweep=sweep,
             secrets=self.secrets.of,
         )
-        self._agents = RoutedAgents({"builtin": builtin})
+        profiles = Profiles(config.agents, str(config.file))
+        ways: dict[str, Way] = {"builtin": builtin, "oneshot": self._oneshot(profiles, clock)}
+        self._agents = RoutedAgents(ways)
+        self.registry = _registry(profiles, home, ways)
         self._workspaces = GitWorkspaces(self._submit, clock, state=home)
         self.work = GitWork()
-        self.records = Shelf(Profiles({}, ""), home)
+        self.records = Shelf(profiles, home)
         self.engine = Engine(
             journal=self._journal,
             clock=clock,
@@ -94,6 +101,11 @@ class System:
         self._outbox = Outbox(self.engine, LogNotifier())
         self._mender = Mender(self.engine)
         self._watching: asyncio.Task[None] | None = None
+
+    def _oneshot(self, profiles: Profiles, clock: SystemClock) -> OneshotAgents:
+        return OneshotAgents(
+            profiles=profiles, journal=self._journal, clock=clock, runtime=piped, lent=self._lent_to
+        )
 
     async def start(self) -> Found:
         memory.tune()
@@ -129,12 +141,10 @@ class System:
 
     async def create(self, wanted: NewSession) -> Opened:
         agent = wanted.agent or str(self._config.get("agent"))
-        if agent not in AGENTS:
-            raise Unfit(f"There is no agent {agent!r}.", f"Known: {', '.join(AGENTS)}.")
         mode = wanted.mode or str(self._config.get("mode"))
         if mode not in MODES:
             raise Unfit(f"There is no mode {mode!r}.", f"Known: {', '.join(MODES)}.")
-        model = await self._fitting_model(wanted.model or "", wanted.environ)
+        via, model = await self._way(agent, mode, wanted)
         id = SessionId(secrets.token_hex(6))
         self.lend(id, wanted.environ)  # first: what it holds must not even name a branch
         title = wanted.title or _title(wanted.prompt or "")
@@ -142,7 +152,7 @@ class System:
         workspace, notes = await self._workspace(wanted, id, title)
         opened = i.OpenSession(
             agent=agent,
-            via="builtin",
+            via=via,
             model=model,
             mode=mode,
             title=title,
@@ -171,6 +181,16 @@ class System:
         taken = i.AdoptConversation(opened=opened, token=Token(record.id), turns=tuple(turns))
         await self.engine.submit(id, taken)
         return id, torn
+
+    async def _way(self, agent: str, mode: str, wanted: NewSession) -> tuple[str, str]:
+        """How it is run, and with which model: a foreign agent has a default of its own."""
+        try:
+            via = self.registry.way(agent, wanted=wanted.via, mode=mode)
+        except Refused as refused:
+            raise Unfit(refused.why, refused.hint) from refused
+        if via != "builtin":
+            return via, wanted.model or ""
+        return via, await self._fitting_model(wanted.model or "", wanted.environ)
 
     async def open_here(
         self, id: SessionId, folder: Path, model: str, *, mode: str, limits: Limits
@@ -225,6 +245,9 @@ class System:
             self._lent[session] = dict(environ)
             self.secrets.lent(session, environ)
 
+    def _lent_to(self, session: SessionId) -> Mapping[str, str]:
+        return self._lent.get(session, {})
+
     def _model(self, session: Session) -> Model:
         with contextlib.suppress(BadConfig):  # said by the model itself, if it needs a key
             self.secrets.lent(session.id, self._keys.in_file())
@@ -260,6 +283,11 @@ async def _in_place(folder: Path) -> Workspace:
         return await worktree.in_place(folder)
     except (NotARepository, NoCommitYet):
         return await worktree.in_place(folder, git=False)
+
+
+def _registry(profiles: Profiles, home: Path, ways: Mapping[str, Way]) -> Registry:
+    installed = Installed(profiles, LocalRuntime("probe").run, home / "agents.json")
+    return Registry(profiles, installed, frozenset(ways))
 
 
 def _title(prompt: str) -> str:

@@ -21,6 +21,31 @@ T = TypeVar("T")
 PATIENCE = 30.0  # seconds for an answer; a stream has its own
 QUIET = 60.0  # seconds of a stream without even an empty line: the daemon hangs
 KEYS = ("_API_KEY", "_BASE_URL")
+# What the profiles of agents name (agents/profiles/*.toml; a test compares them): where an agent keeps its
+# conversations, how it is let in.
+AGENTS = (
+    *(
+        "AMP_",
+        "ANTHROPIC_",
+        "AUGMENT_",
+        "AWS_",
+        "CLAUDE_",
+        "CODEX_",
+        "COPILOT_",
+        "DASHSCOPE_",
+        "DISABLE_",
+    ),
+    *(
+        "GEMINI_",
+        "GH_TOKEN",
+        "GITHUB_TOKEN",
+        "GOOGLE_",
+        "IS_SANDBOX",
+        "MAX_THINKING_TOKENS",
+        "OPENAI_",
+    ),
+    *("OPENCODE_", "QWEN_", "XDG_"),
+)
 BAD = 400  # the first status that is an error
 
 
@@ -210,5 +235,6 @@ def _error(answer: bytes) -> Mapping[str, Any]:
 
 
 def keys(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a provider needs (SPEC B1). Nothing else of the environment is sent."""
-    return {name: value for name, value in environ.items() if name.endswith(KEYS)}
+    """The variables that a provider or an agent needs (SPEC B1). Nothing else of the environment is
+    sent."""
+    return {n: v for n, v in environ.items() if n.endswith(KEYS) or n.startswith(AGENTS)}

@@ -56,6 +56,7 @@ class Config(NamedTuple):
     home: Path
     file: Path
     settings: Mapping[str, Setting]
+    agents: Mapping[str, Any] = {}  # [agents.NAME]: profiles of the user's own, or changes to ours
 
     def get(self, key: str) -> Any:
         return self.settings[key].value
@@ -118,7 +119,7 @@ def short_address(path: Path) -> Iterator[str]:
 
 def load(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
     file = config_file(environ)
-    written = _read(file)
+    written, agents = _read(file)
     settings: dict[str, Setting] = {}
     for name, key in KEYS.items():
         variable = "HOLDFAST_" + name.replace(".", "_").upper()
@@ -131,26 +132,34 @@ def load(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> 
             settings[name] = Setting(written[name], str(file))
         else:
             settings[name] = Setting(key.default, "default")
-    return Config(home=state_folder(environ), file=file, settings=settings)
+    return Config(home=state_folder(environ), file=file, settings=settings, agents=agents)
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings, and the tables of agents: these are checked by whoever runs agents."""
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return {}
+        return {}, {}
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfig(f"{file} cannot be read: {error}") from error
     import tomllib  # noqa: PLC0415  most commands read no file, and should be quick
 
     try:
-        found = _flat(tomllib.loads(text))
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{file}: {error}") from error
+    agents = {**_agents(tables, "agents"), **_agents(tables, "agent")}
+    found = _flat(tables)
     for name in found:
         if name not in KEYS:
             raise BadConfig(_unknown(file, text, name))
-    return {name: _checked(name, value, file, text) for name, value in found.items()}
+    return {name: _checked(name, value, file, text) for name, value in found.items()}, agents
+
+
+def _agents(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    """`agent` may also be a setting; then its tables are called `agents`."""
+    return tables.pop(name) if isinstance(tables.get(name), dict) else {}
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

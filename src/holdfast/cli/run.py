@@ -121,14 +121,15 @@ def _create(client: Client, prompt: str | None, given: dict[str, Any]) -> Create
     if given["no_git"] and not given["here"]:
         raise click.UsageError("--no-git needs --here: a work tree is made by git.")
     config = load(os.environ)
+    agent = given["agent"] or config.get("agent")
     said = {name: given[name] if given[name] is not None else config.get(name) for name in LIMITS}
     wanted = NewSession(
         folder=str(Path.cwd()),
         prompt=prompt,
         input=secrets.token_hex(8) if prompt is not None else None,
-        agent=given["agent"] or config.get("agent"),
+        agent=agent,
         via=given["via"],
-        model=given["model"] or config.get("model") or None,
+        model=given["model"] or (config.get("model") if agent == "builtin" else None) or None,
         mode=given["mode"] or config.get("mode"),
         title=given["title"],
         limits=LimitsIn(**said),

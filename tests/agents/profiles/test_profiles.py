@@ -9,6 +9,7 @@ import pytest
 from holdfast.agents.profiles.installed import Installed
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import Quirk, filled, looks_like_id
+from holdfast.client import keys
 from holdfast.runtimes.local import LocalRuntime
 
 SHIPPED = {"amp", "auggie", "claude", "codex", "copilot", "gemini", "opencode", "qwen"}
@@ -83,6 +84,12 @@ def test_a_mistake_is_told_with_its_place_and_spoils_no_other_agent(table, said)
     assert mistake(table).startswith("config.toml, [agents.mine]")
     assert said in mistake(table)
     assert "claude" in set(Profiles({"mine": table}, "config.toml"))
+
+
+def test_the_command_line_lends_what_the_profiles_name():  # spec: B1
+    named = {pattern for _, known in Profiles({}, "").all() for pattern in known.environ}
+    assert [name for name in sorted(named) if not keys({name.replace("*", "X"): "1"})] == []
+    assert keys({"PASSWORD": "x", "PATH": "/bin"}) == {}
 
 
 def test_a_quirk_belongs_to_versions():

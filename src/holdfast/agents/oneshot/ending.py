@@ -13,7 +13,7 @@ from holdfast.core import inputs as i
 from holdfast.core.agent_errors import classify
 from holdfast.core.ids import LaunchNumber, Millis, RunNumber
 from holdfast.core.session import Evidence, StopReason
-from holdfast.core.value import Value
+from holdfast.core.value import Value, replace
 
 SHOWN = 600  # characters of complaints in a stop
 INTERRUPTED = "The agent ended without a word before its turn was done."
@@ -61,14 +61,7 @@ def ending(
         error=trouble.error,
         message=said or _last_line(last) or _how(left.code),
         resumes_at=trouble.resumes_at,
-        evidence=Evidence(
-            exit_code=evidence.exit_code,
-            signal=evidence.signal,
-            last_event=evidence.last_event,
-            detail=evidence.detail,
-            status=trouble.status,
-            rule=trouble.rule,
-        ),
+        evidence=replace(evidence, status=trouble.status, rule=trouble.rule),
     )
 
 

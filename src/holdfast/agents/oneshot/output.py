@@ -29,7 +29,9 @@ class Output:
         self._process = process
         self._reader = asyncio.StreamReader(limit=CHUNK)
         self._tail = _Tail()
-        self._transports: list[asyncio.BaseTransport] = []
+        self._transports: (
+            tuple[asyncio.ReadTransport, asyncio.ReadTransport, asyncio.WriteTransport] | None
+        ) = None
         self._waiting: asyncio.Task[bytes] | None = None
         self._exit: asyncio.Task[bool] | None = None
         self._buffer = bytearray()
@@ -45,7 +47,7 @@ class Output:
         )
         error, _ = await loop.connect_read_pipe(lambda: self._tail, process.stderr)
         write, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, process.stdin)
-        self._transports = [out, error, write]
+        self._transports = out, error, write
         write.write(input)
         write.write_eof()
         self._exit = asyncio.create_task(process.exited.wait())
@@ -65,11 +67,12 @@ class Output:
         for task in (self._waiting, self._exit):
             if task is not None:
                 task.cancel()
-        for transport in self._transports:
-            if isinstance(transport, asyncio.WriteTransport):
-                transport.abort()
-            else:
-                transport.close()
+        if self._transports is not None:
+            out, error, write = self._transports
+            out.close()
+            error.close()
+            if write.get_write_buffer_size():  # it was never read to its end
+                write.abort()
         await asyncio.sleep(0)  # transports close their pipes when the loop comes round
 
     async def _read(self, within: float | None) -> None:

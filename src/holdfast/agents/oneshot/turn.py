@@ -74,12 +74,8 @@ class Turn:
         if self._stopping:
             reason = StopReason.CANCELLED
             return i.RunFinished(launch=self.launch, run=run, reason=reason)
-        left = Left(
-            finished=teller.finished,
-            code=code,
-            complaints=output.complaints(),
-            last=teller.last,
-        )
+        said = output.complaints()
+        left = Left(finished=teller.finished, code=code, complaints=said, last=teller.last)
         return ending(
             left,
             launch=self.launch,

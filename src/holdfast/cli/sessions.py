@@ -41,7 +41,7 @@ def _print(s: SessionOut) -> None:
         ("workspace", s.workspace.path),
         ("branch", s.workspace.branch),
         ("changed", age(from_rfc3339(s.updated_at), now)),
-        ("used", f"{s.tokens.input} tokens in, {s.tokens.output} out {money(s.cost)}".rstrip()),
+        ("used", f"{s.tokens.input} tokens in, {s.tokens.output} out {_cost(s)}".rstrip()),
     ]
     if s.run is not None:
         rows.append(("run", f"{s.run}, round {s.round}, {s.phase.replace('_', ' ')}"))
@@ -156,3 +156,11 @@ def decide(*, id: str, answer: str, decision: str | None, as_json: bool) -> int:
     asked = open_ones[0]
     given = AnswerIn(decision=asked.id, answer=option_named(asked.options, answer))
     return tell(client, session.id, "decisions", given, as_json=as_json, said="Answered")
+
+
+def _cost(s: SessionOut) -> str:
+    """What is not known is not left out."""
+    if not s.unpriced:
+        return money(s.cost)
+    known = f"{money(s.cost)} and " if s.cost else ""
+    return f"{known}{s.unpriced} responses whose price is not known"

@@ -97,6 +97,7 @@ class SessionOut(Value, omit_defaults=False):
     status: ResumeStatus | None  # None: in a list, where no agent is asked
     quarantined: str | None = None  # why it may not be touched
     trashed: bool = False
+    unpriced: int = 0  # responses whose price nobody knows: then the cost is at least that
 
 
 class Around(Value):
@@ -175,6 +176,7 @@ def document(s: Session, around: Around) -> SessionOut:
         pending=tuple(decision_out(d) for d in s.decisions),
         queue=tuple(QueuedOut(id=q.id, text=q.text) for q in s.queue),
         cost=_dollars(s.totals.cost_micros),
+        unpriced=s.totals.unpriced,
         tokens=Tokens(input=s.totals.input_tokens, output=s.totals.output_tokens),
         launch=LaunchOut(number=s.launch.number, status=s.launch.status) if s.launch else None,
         created_at=rfc3339(around.created_at),
@@ -209,6 +211,7 @@ def listed(id: str, head: int, row: Summary, around: Around, quarantined: str = 
         pending=(),
         queue=(),
         cost=_dollars(row.cost_micros),
+        unpriced=row.unpriced,
         tokens=Tokens(input=row.input_tokens, output=row.output_tokens),
         launch=LaunchOut(number=row.launch, status="up") if row.launch is not None else None,
         created_at=rfc3339(around.created_at),

@@ -25,6 +25,7 @@ class Summary(Value):
     queue: int = 0
     timers: int = 0
     cost_micros: int = 0
+    unpriced: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     pinned: bool = False
@@ -61,6 +62,7 @@ def summary(s: Session) -> Summary:
         queue=len(s.queue),
         timers=len(s.timers),
         cost_micros=s.totals.cost_micros,
+        unpriced=s.totals.unpriced,
         input_tokens=s.totals.input_tokens,
         output_tokens=s.totals.output_tokens,
         pinned=s.pinned,

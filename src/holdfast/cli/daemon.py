@@ -49,7 +49,7 @@ def up(
     if as_json:
         say_json({**_status(client), "link": link})
     else:
-        print(f"Holdfast is running. A link for a browser (the page itself comes later):\n  {link}")
+        print(f"Holdfast is running. Its page, for one browser and a few minutes:\n  {link}")
     if not no_open and sys.stdout.isatty() and _display():
         import webbrowser
 
@@ -92,12 +92,15 @@ def down(*, kill: bool, as_json: bool) -> int:
 
 
 @click.command()
+@click.option("--link", is_flag=True, help="Also a link that logs a browser in, once.")
 @json_option
-def status(*, as_json: bool) -> int:
+def status(*, link: bool, as_json: bool) -> int:
     """Say whether the daemon runs, and where. Starts nothing."""
     client = connect(start=False)
     try:
         found = _status(client)
+        if link:
+            found["link"] = client.post("/api/login-codes", {}, LoginCode).link
     except (DaemonDown, DaemonLost):
         if as_json:
             say_json({"running": False, "home": str(home())})

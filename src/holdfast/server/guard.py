@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
+from holdfast.server import page
 from holdfast.server.auth import SAFE, Asked, Denied, Doorman
 from holdfast.wire import CODES, ErrorBody, ErrorOut
 
@@ -33,6 +34,7 @@ HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
@@ -77,6 +79,8 @@ class Guard:
             if scope["type"] == "http" and scope["path"] == "/login":
                 await self._login(scope, asked, dressed)
                 return
+            if _for_a_person(scope, asked) and await self._page(scope, asked, dressed):
+                return
             self._doorman.check(asked)
         except Denied as denied:
             await _deny(scope, dressed, denied.code, denied.message, denied.hint)
@@ -92,6 +96,26 @@ class Guard:
                 return
         await self._app(scope, receive, dressed)
 
+    async def _page(self, scope: Scope, asked: Asked, send: Send) -> bool:
+        """False: it is not for us."""
+        self._doorman.check_place(asked)
+        path, known = scope["path"], asked.one("if-none-match") or ""
+        reply = page.serve(path, asked.one("accept-encoding") or "", known)
+        if page.is_page(path):
+            try:
+                self._doorman.check(asked)
+            except Denied as denied:
+                if denied.code != "unauthorized":
+                    raise
+                reply = page.stranger()
+        if reply is None:
+            return False
+        start = {"type": "http.response.start", "status": reply.status, "headers": reply.headers}
+        await send(start)
+        body = b"" if asked.method == "HEAD" else reply.body
+        await send({"type": "http.response.body", "body": body})
+        return True
+
     async def _login(self, scope: Scope, asked: Asked, send: Send) -> None:
         """A link that is opened by hand: a GET, with no Origin to look at, good for one time."""
         self._doorman.check_place(asked)
@@ -104,6 +128,11 @@ class Guard:
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode())]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+
+def _for_a_person(scope: Scope, asked: Asked) -> bool:
+    path: str = scope["path"]
+    return not asked.upgrade and asked.method in SAFE and not path.startswith("/api")
 
 
 TOO_MANY = ("Too many commands: 120 a minute.", "Wait a little.")
@@ -133,7 +162,10 @@ def _client(scope: Scope, asked: Asked) -> str:
 def _dressed(send: Send) -> Send:
     async def with_headers(message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
-            message["headers"] = [*message.get("headers", []), *HEADERS]
+            given = message.get("headers", [])
+            said = {name.lower() for name, _ in given}
+            ours = [header for header in HEADERS if header[0] not in said]
+            message["headers"] = [*given, *ours]
         await send(message)
 
     return with_headers

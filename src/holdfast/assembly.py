@@ -42,7 +42,7 @@ from holdfast.engine.secrets import Secrets
 from holdfast.journal.owner import this_owner
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.notify.log import LogNotifier
-from holdfast.ports import Journal, JournalError, Record
+from holdfast.ports import Clock, Journal, JournalError, Record
 from holdfast.runtimes import piped
 from holdfast.runtimes.local import LocalRuntime, sweep
 from holdfast.server.desk import Opened, Unfit
@@ -62,28 +62,28 @@ __all__ = ["Context", "System", "Tool", "ToolResult", "make_repository"]
 
 
 class System:
-    def __init__(self, home: Path, config: Config, *, tools: tuple[Tool, ...] = ()) -> None:
+    def __init__(
+        self,
+        home: Path,
+        config: Config,
+        *,
+        tools: tuple[Tool, ...] = (),
+        clock: Clock | None = None,
+    ) -> None:
+        clock = clock or SystemClock()
         self._home, self._config = home, config
         self.store = str(config.get("store") or home / "journal.db")
         self._journal = _journal(home, config)
         self._lent: dict[SessionId, dict[str, str]] = {}
         self.secrets = Secrets(os.environ)
-        clock = SystemClock()
         self._keys = Keys(config.file.with_name(KEY_FILE))
         self._models = Models(self._keys, clock.now)
         self._bench = _workbench(home, config, tools)
-        builtin = BuiltinAgents(
-            journal=self._journal,
-            clock=clock,
-            models=self._model,
-            toolbox=self._bench.toolbox,
-            coders=self._bench.coders,
-            prober=self._bench.probe,
-            sweep=sweep,
-            secrets=self.secrets.of,
-        )
         profiles = Profiles(config.agents, str(config.file))
-        ways: dict[str, Way] = {"builtin": builtin, "oneshot": self._oneshot(profiles, clock)}
+        ways: dict[str, Way] = {
+            "builtin": self._builtin(clock),
+            "oneshot": self._oneshot(profiles, clock),
+        }
         self._agents = RoutedAgents(ways)
         self.registry = _registry(profiles, home, ways)
         self._workspaces = GitWorkspaces(self._submit, clock, state=home)
@@ -102,9 +102,22 @@ class System:
         self._mender = Mender(self.engine)
         self._watching: asyncio.Task[None] | None = None
 
-    def _oneshot(self, profiles: Profiles, clock: SystemClock) -> OneshotAgents:
+    def _oneshot(self, profiles: Profiles, clock: Clock) -> OneshotAgents:
         return OneshotAgents(
             profiles=profiles, journal=self._journal, clock=clock, runtime=piped, lent=self._lent_to
+        )
+
+    def _builtin(self, clock: Clock) -> BuiltinAgents:
+        return BuiltinAgents(
+            journal=self._journal,
+            clock=clock,
+            models=self._model,
+            toolbox=self._bench.toolbox,
+            coders=self._bench.coders,
+            prober=self._bench.probe,
+            sweep=sweep,
+            secrets=self.secrets.of,
+            window=int(self._config.get("context_window")),
         )
 
     async def start(self) -> Found:

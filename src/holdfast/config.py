@@ -41,6 +41,9 @@ KEYS: dict[str, Key] = {
     "max_tool_calls": Key(int, 50, "tool calls per run; 0: no limit"),
     "max_rounds": Key(int, None, "rounds per run"),
     "max_time": Key(float, None, "seconds per run"),
+    "context_window": Key(
+        int, 200_000, "tokens; near it a conversation is summarised; 0: only when the model refuses"
+    ),
     "sandbox.network": Key(bool, OFF, "commands in the sandbox may use the network"),
     "sandbox.tools": Key(list, [], "folders of HOME that the sandbox may read"),
 }

@@ -1,6 +1,6 @@
 """The daemon is killed in each phase; resumed, the session carries on and repeats nothing."""
 
-# spec: B8, B11, C1, D1, D6, D7, A4, A7, G2, I2, P1, P4, P9
+# spec: B8, B9, B11, C1, D1, D6, D7, A4, A7, G2, I2, P1, P4, P9
 
 import json
 import os
@@ -198,3 +198,32 @@ def test_two_resumes_at_once_start_one_run(machine):
     assert 1 == len({a.run for a in answers})
     assert 1 == sum(a.already_running for a in answers)
     assert 2 == machine.session(id).run
+
+
+def test_killed_while_the_past_is_summarised_it_is_done_again_and_nothing_is_lost(
+    machine, monkeypatch
+):
+    monkeypatch.setenv("HOLDFAST_CONTEXT_WINDOW", "1000")
+    step = {"text": "Step.", "tool_calls": [WRITE], "usage": {"input": 100}}
+    full = {**step, "usage": {"input": 900}}
+    id = machine.begin(
+        step, step, step, full, {"tool_calls": AFTER["tool_calls"], "chunk_ms": 400}, END
+    )
+    notices = lambda: [x for x in machine.events(id) if x.data.get("kind") == "compacting"]  # noqa: E731
+    machine.until(notices)
+    machine.kill()
+    machine.hold("up", "--no-open", "--port", "0")
+
+    kinds = [x.type for x in machine.events(id)]
+    assert "interrupted" == machine.session(id).stop.reason
+    assert "conversation_compacted" not in kinds
+    assert 4 == kinds.count("call_finished")
+
+    machine.client.post(f"/api/sessions/{id}/resume", {}, RunOut)
+    over = machine.until(lambda: (s := machine.session(id)).run is None and s)
+    kinds = [x.type for x in machine.events(id)]
+    assert "completed" == over.last_stop.reason
+    assert (1, 6, 5) == tuple(
+        map(kinds.count, ("conversation_compacted", "response_finished", "call_intended"))
+    )
+    assert "B\n" == (Path(over.workspace.path) / "b.txt").read_text()

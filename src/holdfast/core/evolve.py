@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, assert_never, get_args
 
 from holdfast.core import events as e
-from holdfast.core.budget import add
+from holdfast.core.budget import Usage, add
 from holdfast.core.evolve_round import CHANGES as ROUND
 from holdfast.core.evolve_round import Changes
 from holdfast.core.ids import SessionId
@@ -237,9 +237,13 @@ def _conversation(s: Session, event: e.ConversationEvent) -> Changes:
         case e.ConversationCompacted(kept_from=kept, usage=usage):
             messages = s.messages - kept + 1
             base = max(s.base_messages - kept, 0) + 1
-            totals = add(s.totals, usage)
             return dict(
-                compacted_at=s.seq + 1, messages=messages, base_messages=base, totals=totals
+                compacted_at=s.seq + 1,
+                context=0,  # until the next response says how much is left
+                messages=messages,
+                base_messages=base,
+                totals=add(s.totals, usage),
+                run=_spent(s, usage),
             )
         case e.Rewound():
             if not event.conversation:
@@ -273,6 +277,12 @@ def _rewound(s: Session, event: e.Rewound) -> Changes:
         message_id=None,
         inject=True,
     )
+
+
+def _spent(s: Session, usage: Usage) -> Run | None:
+    if s.run is None:
+        return None
+    return replace(s.run, spent=replace(s.run.spent, usage=add(s.run.spent.usage, usage)))
 
 
 def _workspace(s: Session, event: e.WorkspaceEvent) -> Changes:

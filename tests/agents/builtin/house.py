@@ -14,6 +14,7 @@ from holdfast.assembly import System
 from holdfast.core import inputs as i
 from holdfast.core.ids import InputId, SessionId
 from holdfast.core.session import Session
+from holdfast.engine.clock import SystemClock
 from holdfast.wire import NewSession
 
 SOMEBODY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b"} | {
@@ -39,8 +40,10 @@ def _git(path: Path, *args: str) -> None:
 class House:
     """`script` is a list of rows; each is what a line of the script says."""
 
-    def __init__(self, folder: Path, *script: dict) -> None:
+    def __init__(self, folder: Path, *script: dict, clock=None, **settings: object) -> None:
         self.folder = folder
+        self._clock = clock or SystemClock()
+        self._environ = {f"HOLDFAST_{name.upper()}": str(v) for name, v in settings.items()}
         self.home = folder / "home"
         if not self.home.exists():
             self.home.mkdir(mode=0o700)
@@ -51,8 +54,8 @@ class House:
         self._inputs = 0
 
     async def __aenter__(self) -> Self:
-        environ = {"HOLDFAST_HOME": str(self.home)}
-        self.system = System(self.home, config.load(environ))
+        environ = {**self._environ, "HOLDFAST_HOME": str(self.home)}
+        self.system = System(self.home, config.load(environ), clock=self._clock)
         await self.system.start()
         self.engine = self.system.engine
         return self
@@ -94,8 +97,8 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def house(folder: Path, *script: dict):
-    async with House(folder, *script) as opened:
+async def house(folder: Path, *script: dict, **more: object):
+    async with House(folder, *script, **more) as opened:
         yield opened
 
 

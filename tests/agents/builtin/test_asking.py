@@ -16,12 +16,6 @@ ASK = call("ask_user", question="Which colour?", options=["red", "green"])
 ROWS = [{"text": "One thing.", "tool_calls": [ASK]}, {"text": "Thank you."}]
 
 
-@pytest.fixture
-def folder(tmp_path):
-    tmp_path.chmod(0o700)
-    return tmp_path
-
-
 async def asked(h, id):
     session = await h.until(id, lambda s: bool(s.decisions))
     return session.decisions[0]

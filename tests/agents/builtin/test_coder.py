@@ -4,14 +4,10 @@
 
 from pathlib import Path
 
-import pytest
-
-from holdfast.agents.builtin.scripted import ScriptedModel
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
 from holdfast.core.session import CallStatus, CoderState, Phase, StopReason
-from holdfast.core.validate import Rules, validate
 from tests.agents.builtin.house import House, call, house
 
 TASK = call("delegate", task="Make a.txt.", context="It holds an A.")
@@ -26,28 +22,6 @@ CODER = [
     },
     {"coder": True, "text": "a.txt holds an A.", "usage": {"input": 30, "output": 10}},
 ]
-
-
-@pytest.fixture
-def folder(tmp_path):
-    tmp_path.chmod(0o700)
-    return tmp_path
-
-
-@pytest.fixture
-def requests(monkeypatch):
-    """Every request that a model got, each of them valid."""
-    seen = []
-    stream = ScriptedModel.stream
-
-    async def watched(self, request):
-        assert [] == validate(request.messages, rules=Rules())
-        seen.append(request)
-        async for piece in stream(self, request):
-            yield piece
-
-    monkeypatch.setattr(ScriptedModel, "stream", watched)
-    return seen
 
 
 async def test_the_coders_last_words_are_the_calls_result(folder, requests):

@@ -13,12 +13,6 @@ from holdfast.core.session import ErrorClass, Phase, State, StopReason
 from tests.agents.builtin.house import House, call, house
 
 
-@pytest.fixture
-def folder(tmp_path):
-    tmp_path.chmod(0o700)
-    return tmp_path
-
-
 def tree(session) -> Path:
     return Path(session.workspace.path)
 

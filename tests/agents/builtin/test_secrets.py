@@ -5,8 +5,6 @@
 import json
 import logging
 
-import pytest
-
 from holdfast import Agent, tool
 from holdfast.agents.builtin.model import TextPiece
 from holdfast.agents.builtin.round import Saver
@@ -18,12 +16,6 @@ from tests.agents.builtin.house import House, call, house, repository
 
 LENT, OWN = "sk-lent-0123456789abcdef", "sk-own-9876543210fedcba"
 NAMED = "hunter2-under-a-name"
-
-
-@pytest.fixture
-def folder(tmp_path):
-    tmp_path.chmod(0o700)
-    return tmp_path
 
 
 def on_disk(home, secret):

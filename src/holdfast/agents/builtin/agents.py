@@ -58,10 +58,11 @@ class BuiltinAgents:
         prober: Prober,
         sweep: Sweep,
         secrets: Callable[[SessionId], frozenset[str]],
+        window: int,
     ) -> None:
         self._journal, self._clock, self._models = journal, clock, models
         self._toolbox, self._prober, self._sweep = toolbox, prober, sweep
-        self._secrets, self._coders = secrets, coders
+        self._secrets, self._coders, self._window = secrets, coders, window
         self._loops: dict[SessionId, Working] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
 
@@ -181,6 +182,7 @@ class BuiltinAgents:
             coder=Helper(system=await prompt(coders, CODER), tools=coders),
             clock=self._clock,
             secrets=self._secrets(session.id),
+            window=self._window,
         )
 
     async def _failed(self, session: Session, error: ErrorClass, message: str) -> None:

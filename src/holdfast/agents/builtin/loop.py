@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from holdfast.agents.builtin.asking import Questions
 from holdfast.agents.builtin.coder import Coder
+from holdfast.agents.builtin.compacting import summarise
 from holdfast.agents.builtin.model import Model, ModelFailed, Request
 from holdfast.agents.builtin.request import Mender
 from holdfast.agents.builtin.retry import Retry
@@ -21,6 +22,7 @@ from holdfast.agents.builtin.seam import Ask, Delegation, Deny, Question, Ran, T
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Exceeded, exceeded, hint_used, uncounted, warning
+from holdfast.core.compaction import NEAR, SHORT_TAIL, TAIL, due, place, told
 from holdfast.core.conversation import Conversation
 from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber
 from holdfast.core.session import (
@@ -43,7 +45,9 @@ from holdfast.ports import Clock
 Submit = Callable[[i.Input], Awaitable[tuple[Session, tuple[e.Event, ...]]]]
 
 
-SPENDING = (e.ResponseFinished, e.CallFinished, e.CoderNoted)
+SPENDING = (e.ResponseFinished, e.CallFinished, e.CoderNoted, e.ConversationCompacted)
+CHARACTERS = 3  # of a token, at least
+COMPACTING = "The conversation is near the model's limit: its earlier part is being summarised."
 
 
 class Helper(NamedTuple):
@@ -64,6 +68,7 @@ class Loop:
         tools: Toolbox,
         system: str,
         coder: Helper,
+        window: int,
         clock: Clock,
         secrets: frozenset[str] = frozenset(),
     ) -> None:
@@ -71,7 +76,7 @@ class Loop:
         self._session, self._conversation = session, conversation
         self._submit, self._model, self._tools = submit, model, tools
         self._system, self._clock, self._secrets = system, clock, secrets
-        self._coder = coder
+        self._coder, self._window = coder, window
         self._asked: dict[CallId, Call] = {}  # as the model wrote them; the journal has no secrets
         self._launch: LaunchNumber = session.launch.number
         self._run = session.run.number
@@ -93,6 +98,8 @@ class Loop:
         if not await self._calls():
             return
         while (over := self.exceeded()) is None:
+            if due(self._session.context, window=self._window) and await self._compact():
+                continue  # that was a model call, and may have been the last
             if not await self._round():
                 return
             if not self._session.calls:
@@ -131,6 +138,8 @@ class Loop:
                 )
             except ModelFailed as failed:
                 dropped = e.ResponseDropped(round=number, why=str(failed))
+                if await self._made_room(retry, failed, dropped):
+                    continue
                 if self._mender.gives_up_signatures(failed.error):
                     retry.attempt += 1
                     await self.say(dropped)
@@ -139,6 +148,42 @@ class Loop:
                 continue
             self._asked = {call.id: call for call in calls or ()}
             return calls is not None
+
+    async def _made_room(
+        self, retry: Retry, failed: ModelFailed, dropped: e.ResponseDropped
+    ) -> bool:
+        """A request that was too long is worth one more try once the past is shorter."""
+        if failed.error is not ErrorClass.CONTEXT_OVERFLOW or retry.attempt > 1:
+            return False
+        retry.attempt += 1
+        await self.say(dropped)
+        return await self._compact(tail=SHORT_TAIL)
+
+    async def _compact(self, *, tail: int = TAIL) -> bool:
+        """Asked for, then written down: killed in between, nothing has changed (SPEC B9)."""
+        cut = place(self._conversation, tail=tail)
+        if cut is None:
+            return False
+        await self.say(e.Notice(kind="compacting", text=COMPACTING))
+        head = self._conversation.messages()[:cut]
+        most = self._window * CHARACTERS * NEAR // 100 or None
+        retry = Retry(self._clock)
+        while True:
+            try:
+                summary = await summarise(
+                    self._model,
+                    self._mender.to_summarise(head, most=most),
+                    system=self._system,
+                    tools=self._tools.schemas(),
+                    finished=self._session.responses,
+                )
+            except ModelFailed as failed:
+                await self.patience(retry, failed)
+                continue
+            text = told(summary.text, head)
+            return await self.say(
+                e.ConversationCompacted(summary=text, kept_from=cut, usage=summary.usage)
+            )
 
     async def patience(self, retry: Retry, failed: ModelFailed, *events: i.Reportable) -> None:
         """Waits, visibly, until it may be tried again; raises the failure if that is no use."""

@@ -25,6 +25,7 @@ class Request(Value):
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...] = ()
     finished: int = 0  # responses that the session's journal holds: which one is asked for
+    summary: bool = False  # a summary of the conversation is wanted: no response of the session's
     coder: str = ""  # the call whose coder asks; `finished` are that coder's own
 
 

@@ -1,9 +1,12 @@
 """What a model gets is valid, whatever the past looks like; what was mended is told (SPEC B10)."""
 
+from collections.abc import Sequence
+
 from holdfast.agents.builtin.round import Say
 from holdfast.core import events as e
+from holdfast.core.compaction import INSTRUCTION
 from holdfast.core.conversation import Conversation
-from holdfast.core.messages import Message
+from holdfast.core.messages import Message, UserMessage
 from holdfast.core.repair import repair
 from holdfast.core.session import ErrorClass
 from holdfast.core.validate import Rules
@@ -20,6 +23,13 @@ class Mender:
         self._rules = Rules(provider=provider, model=name and model)
         self._say, self._who = say, who
         self._told: set[str] = set()
+
+    def to_summarise(self, head: Sequence[Message], *, most: int | None) -> tuple[Message, ...]:
+        """The part that is to go, with the wish for a summary. What is mended in it is told by no
+        one: it was told when it was sent, and it goes."""
+        rules = replace(self._rules, max_total_chars=most)
+        messages, _ = repair([*head, UserMessage(text=INSTRUCTION)], rules=rules)
+        return tuple(messages)
 
     async def messages(self, conversation: Conversation) -> tuple[Message, ...]:
         messages, notes = repair(conversation.to_send(), rules=self._rules)

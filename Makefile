@@ -123,4 +123,5 @@ agents-install: ## the real agent programs, pinned, into the cache; about 2 GB t
 	@tools/agents/install
 
 agents: .venv/dev.stamp ## the real agent programs, and the tests that run them; prints the table
-	@PATH="$$(tools/agents/install):$$PATH" $(BIN)/python -m pytest -q -m real tests/agents/real
+	@bin="$$(tools/agents/install)"; HOLDFAST_REAL_AGENTS=1 PATH="$$bin/../node/bin:$$bin:$$PATH" \
+		$(BIN)/python -m pytest -q tests/agents/real

@@ -1,0 +1,211 @@
+"""Real agents, against a scripted model on loopback: what the model was told is read from its log."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.agents.machine import Machine
+
+# spec: E2 E3 E4 E5 E6 E8 E11 D6 D7 A7
+
+REAL = "HOLDFAST_REAL_AGENTS"  # set by `make agents`
+LONG = "word " * 400
+pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
+
+
+def claude(url, folder):
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "none",
+        "CLAUDE_CONFIG_DIR": str(folder / "claude"),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "IS_SANDBOX": "1",  # it refuses to work for root otherwise
+    }
+
+
+def bash(command):
+    return [{"name": "Bash", "input": {"command": command, "description": "a test"}}]
+
+
+AGENTS = {"claude": claude}
+
+
+class Model:
+    """The scripted model server, as a program of its own."""
+
+    def __init__(self, folder, *replies):
+        self.script, self.log = folder / "replies.jsonl", folder / "requests.jsonl"
+        self.script.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+
+    def __enter__(self):
+        command = [sys.executable, "-m", "holdfast.testing.model_server", "--only-with-tools"]
+        command += ["--script", str(self.script), "--log", str(self.log)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.communicate()
+
+    @property
+    def asked(self):
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        requests = [json.loads(line) for line in lines]
+        return [r for r in requests if r.get("asked") and r["asked"].get("tools")]
+
+    def told(self, n=-1):
+        """Everything that the model was told in request n, as text."""
+        return json.dumps(self.asked[n]["body"]["messages"])
+
+
+@pytest.fixture
+def place(agent, tmp_path, request):
+    """Makes a machine with that agent, talking to that model."""
+    if not os.environ.get(REAL):
+        pytest.skip("run by make agents")
+    program = shutil.which(agent)
+    if program is None:
+        pytest.skip(f"{agent} is not installed")
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    request.node.version = re.search(r"\d+\.\d+[\w.-]*", said.stdout)[0]
+
+    def make(url):
+        return Machine(tmp_path, AGENTS[agent](url, tmp_path))
+
+    return make
+
+
+each_agent = pytest.mark.parametrize("agent", AGENTS)
+
+
+@each_agent
+def test_first_run_and_resume_with_history(agent, place, tmp_path):
+    replies = ({"text": "The number is forty-two."}, {"text": "As I said."})
+    with Model(tmp_path, *replies) as model, place(model.url) as machine:
+        first = machine.run(agent, "Say the number ALPHA.")
+        assert first.last_stop.reason == "completed", first.last_stop
+        assert machine.said(first.id) == "The number is forty-two."
+        second = machine.send(first.id, "Again, BETA.")
+        assert second.last_stop.reason == "completed"
+        assert second.agent_session_id == first.agent_session_id
+        told = model.told()
+        assert told.count("Say the number ALPHA.") == 1
+        assert "forty-two" in told and "Again, BETA." in told
+        assert machine.carriers(first.id) == []
+
+
+@each_agent
+def test_a_tool_runs_and_its_result_is_journaled(agent, place, tmp_path):
+    replies = (
+        {"text": "Running.", "tool_calls": bash("echo made > made.txt; echo seen")},
+        {"text": "Ran."},
+    )
+    with Model(tmp_path, *replies) as model, place(model.url) as machine:
+        done = machine.run(agent, "Run it.")
+        assert done.last_stop.reason == "completed", done.last_stop
+        (result,) = machine.events(done.id, "call_finished")
+        assert "seen" in result.data["output"]
+        assert done.tokens is not None
+        assert "made.txt" in machine.hold("diff", done.id).stdout
+
+
+@each_agent
+def test_killed_in_mid_text_and_resumed_with_a_message(agent, place, tmp_path):
+    replies = ({"text": LONG, "chunk_ms": 50}, {"text": "On."})
+    with Model(tmp_path, *replies) as model, place(model.url) as machine:
+        id = machine.begin(agent, "Write at length.")
+        machine.until(lambda: machine.saying(id).count("word") > 20)
+        machine.kill()
+        machine.up()
+        assert machine.carriers(id) == []
+        assert machine.session(id).stop.reason == "interrupted"
+        after = machine.resumed(id, message="Be brief, GAMMA.")
+        assert after.last_stop.reason == "completed", after.last_stop
+        told = model.told()
+        assert told.count("Write at length.") == 1
+        assert "[SESSION_RESUMED]" in told and "word word word" in told and "GAMMA" in told
+
+
+@each_agent
+def test_killed_in_mid_tool_the_model_is_told_what_is_unknown(agent, place, tmp_path):
+    nap = bash("echo begun >> begun.txt; sleep 120")
+    replies = ({"text": "Napping.", "tool_calls": nap}, {"text": "I looked."})
+    with Model(tmp_path, *replies) as model, place(model.url) as machine:
+        id = machine.begin(agent, "Take a nap.")
+        machine.until(lambda: machine.events(id, "call_observed"))
+        begun = tmp_path / "home" / "worktrees" / id / "begun.txt"
+        machine.until(begun.exists)
+        machine.kill()
+        machine.up()
+        assert machine.carriers(id) == []
+        after = machine.resumed(id)
+        assert after.last_stop.reason == "completed", after.last_stop
+        assert "sleep 120" in model.told().partition("Unknown")[2]
+        assert begun.read_text() == "begun\n"
+
+
+@each_agent
+def test_an_unknown_conversation_is_given_to_it_again(agent, place, tmp_path):
+    replies = ({"text": "Ninety-nine."}, {"text": "Fresh."})
+    with Model(tmp_path, *replies) as model, place(model.url) as machine:
+        first = machine.run(agent, "Count, DELTA.")
+        for transcript in (tmp_path / "claude").glob(f"projects/*/{first.agent_session_id}*"):
+            transcript.unlink()
+        after = machine.send(first.id, "Go on.")
+        assert after.last_stop.reason == "completed", after.last_stop
+        assert after.agent_session_id != first.agent_session_id
+        assert "RESUME CONTEXT FOR CONTINUING TASK" in model.told()
+        assert "DELTA" in model.told()
+
+
+@each_agent
+def test_a_rate_limit_is_told_apart(agent, place, tmp_path):
+    limited = {"text": "x", "fail": {"status": 429, "retry_after": 1, "times": 50}}
+    with Model(tmp_path, limited) as model, place(model.url) as machine:
+        stopped = machine.run(agent, "Go.")
+        assert stopped.last_stop.reason == "rate_limited", stopped.last_stop
+        assert stopped.last_stop.evidence["status"] == 429
+
+
+@each_agent
+def test_a_server_that_is_down_does_not_hang_it(agent, place, tmp_path):
+    with socket.socket() as taken:  # bound, not listening: refused, and nobody else's
+        taken.bind(("127.0.0.1", 0))
+        with place(f"http://127.0.0.1:{taken.getsockname()[1]}") as machine:
+            stopped = machine.run(agent, "Go.")
+            assert (stopped.last_stop.reason, stopped.last_stop.error) == ("error", "network")
+
+
+@each_agent
+def test_two_resumes_at_once_are_one(agent, place, tmp_path):
+    slow = {"text": LONG, "chunk_ms": 10}
+    with Model(tmp_path, {"text": "x"}, slow) as model, place(model.url) as m:
+        id = m.run(agent, "Go.").id
+        with ThreadPoolExecutor(2) as pool:
+            runs = list(pool.map(lambda _: m.resume(id), range(2)))
+        assert sorted(run.already_running for run in runs) == [False, True]
+        m.stopped(id, 2)
+        assert len(model.asked) == 2
+
+
+@each_agent
+def test_a_cancel_leaves_nothing_running(agent, place, tmp_path):
+    with Model(tmp_path, {"text": LONG, "chunk_ms": 50}) as model, place(model.url) as machine:
+        id = machine.begin(agent, "Write at length.")
+        machine.until(lambda: machine.saying(id))
+        machine.client.post(f"/api/sessions/{id}/cancel", {}, dict)
+        assert machine.stopped(id).last_stop.reason == "cancelled"
+        machine.until(lambda: machine.carriers(id) == [])

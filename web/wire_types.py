@@ -14,6 +14,9 @@ from msgspec import inspect as m
 from holdfast import wire
 from holdfast.core.offer import ResumeStatus
 from holdfast.server import frames
+from holdfast.views.changes import AppliedOut, DiffOut
+from holdfast.views.search import SearchOut
+from holdfast.views.stats import StatsOut
 
 HEAD = "// Written by web/wire_types.py from the structs of the daemon. Do not edit.\n"
 ROOTS: tuple[Any, ...] = (
@@ -26,7 +29,12 @@ ROOTS: tuple[Any, ...] = (
     wire.PlanOut,
     wire.ErrorOut,
     wire.Health,
+    wire.ApplyIn,
     ResumeStatus,
+    AppliedOut,
+    DiffOut,
+    SearchOut,
+    StatsOut,
     frames.Given,
     frames.Said,
 )

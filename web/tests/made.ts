@@ -47,6 +47,7 @@ export function session(changes: Partial<SessionOut> = {}): SessionOut {
     tags: [],
     archived: false,
     task: null,
+    trashed: false,
     actions: [],
     banner: null,
     doing: "",

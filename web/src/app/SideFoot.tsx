@@ -8,7 +8,7 @@ const ICONS = { system: "compass", light: "sun", dark: "moon" } as const;
 const WORDS = { live: "Connected", connecting: "Connecting…", offline: "Offline" } as const;
 const DOTS = { live: "bg-good", connecting: "breathing bg-warn", offline: "bg-bad" } as const;
 
-export function SideFoot({ sessions }: { sessions: Sessions }) {
+export function SideFoot({ sessions, onHelp }: { sessions: Sessions; onHelp(): void }) {
   const line = useObserved(sessions, (state) => state.line);
   const [theme, next] = useTheme();
   return (
@@ -17,6 +17,7 @@ export function SideFoot({ sessions }: { sessions: Sessions }) {
       <span className="ml-1 flex-1" data-testid="connection" data-line={line}>
         {WORDS[line]}
       </span>
+      <IconButton icon="keyboard" label="Keyboard" shortcut="?" onClick={onHelp} className="max-md:hidden" data-testid="help" />
       <IconButton icon={ICONS[theme]} label={`Colours: ${theme}`} onClick={next} data-testid="theme" />
     </footer>
   );

@@ -1,12 +1,15 @@
 /** What there is one of: the socket, the list, the open session; and what happens when the page goes. */
 import { Socket, mint } from "@/connection/socket";
 import { type Ground, TabLock, type Word, tokenOf } from "@/model/lock";
+import { Observed } from "@/store/observed";
 import { SessionStore } from "@/store/session";
 import { Sessions } from "@/store/sessions";
+import type { SessionOut } from "@/wire/types.gen";
 
 export class Page {
   readonly socket: Socket;
   readonly sessions: Sessions;
+  readonly none = new Observed<{ document: SessionOut | null }>({ document: null }); // no session is open
   private open: { store: SessionStore; lock: TabLock } | null = null;
   private readonly channel = new BroadcastChannel("holdfast");
   private readonly ground: Ground;

@@ -21,7 +21,7 @@ export function arranged(sessions: Iterable<SessionOut>, filter: string): Sessio
   const rank = new Map(GROUPS.map(({ group }, index) => [group, index]));
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return [...sessions]
-    .filter((session) => !session.archived && matches(session, words))
+    .filter((session) => !session.archived && !session.trashed && matches(session, words))
     .sort(
       (a, b) =>
         rank.get(groupOf(a))! - rank.get(groupOf(b))! || (a.updated_at < b.updated_at ? 1 : -1),

@@ -9,6 +9,20 @@ export interface Answer {
   always?: string | null;
 }
 
+export interface AppliedOut {
+  branch: string;
+  before: string;
+  commit: string;
+  moved: boolean;
+  folder: string;
+  files: number;
+}
+
+export interface ApplyIn {
+  squash?: boolean;
+  to?: string | null;
+}
+
 export interface AssistantItem {
   kind: "assistant";
   id: string;
@@ -34,6 +48,10 @@ export interface BannerOut {
   phase: string;
   round: number;
   resumes_at: string | null;
+}
+
+export interface Beat {
+  type: "beat";
 }
 
 export interface CallOut {
@@ -81,6 +99,16 @@ export interface Created {
   notes: string[];
 }
 
+export interface DayOut {
+  day: string;
+  runs: number;
+  stops: number;
+  interrupted: number;
+  cost: number;
+  input_tokens: number;
+  output_tokens: number;
+}
+
 export interface DecisionOut {
   id: string;
   kind: string;
@@ -96,6 +124,16 @@ export interface Delta {
   field: "text" | "thinking";
   offset: number;
   text: string;
+}
+
+export interface DiffOut {
+  base: string;
+  branch: string;
+  files: FileOut[];
+  added: number;
+  removed: number;
+  left_out: string[];
+  truncated: boolean;
 }
 
 export interface Dismiss {
@@ -148,6 +186,17 @@ export interface Events {
   events: EventOut[];
 }
 
+export interface FileOut {
+  path: string;
+  status: string;
+  before: string;
+  binary: boolean;
+  added: number | null;
+  removed: number | null;
+  patch: string;
+  truncated: boolean;
+}
+
 export interface Gap {
   type: "gap";
   session: string;
@@ -170,6 +219,17 @@ export interface Hello {
   epoch: string;
   head: number;
   reset: boolean;
+}
+
+export interface Hit {
+  session: string;
+  title: string;
+  seq: number;
+  at: string;
+  who: string;
+  snippet: string;
+  begin: number;
+  end: number;
 }
 
 export interface Items {
@@ -214,6 +274,7 @@ export interface NewSession {
   here?: boolean;
   git?: boolean;
   with_changes?: boolean;
+  task?: string | null;
   environ?: Record<string, string>;
 }
 
@@ -226,6 +287,13 @@ export interface NoticeItem {
   level: "error" | "info" | "warning";
   text: string;
   until: string | null;
+}
+
+export interface Percentiles {
+  p50: number;
+  p90: number;
+  p99: number;
+  most: number;
 }
 
 export interface PlanItem {
@@ -328,6 +396,24 @@ export interface ResumeStatus {
   reason: "archived" | "terminal" | "running" | "recently_seen" | "not_started" | "error_unseen" | "agent_not_running" | "agent_not_running_fresh_start";
 }
 
+export interface Resumes {
+  stops: number;
+  resumed: number;
+  succeeded: number;
+  failed: number;
+  open: number;
+  success_rate: number | null;
+  repeated_calls: number;
+  with_repeats: number;
+}
+
+export interface SearchOut {
+  query: string;
+  hits: Hit[];
+  sessions: number;
+  truncated: boolean;
+}
+
 export interface Seen {
   type: "seen";
   id: string;
@@ -371,6 +457,7 @@ export interface SessionOut {
   progress: ProgressOut | null;
   status: ResumeStatus | null;
   quarantined: string | null;
+  trashed: boolean;
 }
 
 export interface SessionsOut {
@@ -378,10 +465,29 @@ export interface SessionsOut {
   next: string | null;
 }
 
+export interface StatsOut {
+  days: number;
+  since: string;
+  sessions: number;
+  stops: StopCount[];
+  resumes: Resumes;
+  time_to_resume: Percentiles | null;
+  strategies: Record<string, number>;
+  drifts: Record<string, number>;
+  per_day: DayOut[];
+  interruptions: StopOutcome[];
+}
+
 export interface Status {
   type: "session.status";
   id: string;
   session: string;
+}
+
+export interface StopCount {
+  reason: string;
+  phase: string;
+  count: number;
 }
 
 export interface StopItem {
@@ -412,6 +518,22 @@ export interface StopOut {
   percent: number | null;
   evidence: Record<string, unknown>;
   fingerprint: string | null;
+}
+
+export interface StopOutcome {
+  session: string;
+  run: number;
+  at: string;
+  reason: string;
+  error: string | null;
+  phase: string;
+  resumed_at: string | null;
+  seconds_to_resume: number | null;
+  cause: string;
+  strategy: string;
+  drift: string;
+  success: boolean | null;
+  repeated: number;
 }
 
 export interface Subscribe {
@@ -502,4 +624,5 @@ export type Said =
   | Items
   | Delta
   | Gap
+  | Beat
   | Result;

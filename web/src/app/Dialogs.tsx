@@ -1,0 +1,52 @@
+/** Whatever dialog is open. */
+import { ELSEWHERE, type Key } from "@/app/keys";
+import type { Page } from "@/app/page";
+import { go, hrefOf } from "@/app/route";
+import { Help } from "@/features/help/Help";
+import { PlanDialog } from "@/features/resume/PlanDialog";
+import { NewSession } from "@/features/sessions/NewSession";
+import type { Notes } from "@/store/notes";
+import type { SessionStore } from "@/store/session";
+import type { Created, SessionOut } from "@/wire/types.gen";
+
+export type Open = "new" | "plan" | "help" | "fork" | "rewind" | "search" | null;
+
+interface Props {
+  page: Page;
+  store: SessionStore | null;
+  session: SessionOut | null;
+  notes: Notes;
+  open: Open;
+  setOpen(open: Open): void;
+  keys: readonly Key[];
+  onChanges(): void;
+}
+
+export function Dialogs({ page, store, session, notes, open, setOpen, keys, onChanges }: Props) {
+  const close = () => setOpen(null);
+  if (open === "help") return <Help keys={[...keys, ...ELSEWHERE]} onClose={close} />;
+  if (open === "new") {
+    const known = [...page.sessions.get().sessions.values()].sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
+    const created = ({ id, session: made, notes: said }: Created) => {
+      page.sessions.note(made);
+      for (const line of said) notes.say(line);
+      close();
+      go(hrefOf(id));
+    };
+    return <NewSession known={known} onCreated={created} onClose={close} />;
+  }
+  if (!store || !session) return null;
+  if (open === "plan") {
+    const canResume = store.get().role === "driving" && session.actions.includes("resume");
+    const resume = () => {
+      store.resume();
+      close();
+    };
+    const look = () => {
+      onChanges();
+      close();
+    };
+    return <PlanDialog session={session} canResume={canResume} onResume={resume} onChanges={look} onClose={close} />;
+  }
+  return null;
+}

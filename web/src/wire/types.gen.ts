@@ -50,10 +50,6 @@ export interface BannerOut {
   resumes_at: string | null;
 }
 
-export interface Beat {
-  type: "beat";
-}
-
 export interface CallOut {
   call: string;
   name: string;
@@ -275,6 +271,7 @@ export interface NewSession {
   git?: boolean;
   with_changes?: boolean;
   task?: string | null;
+  images?: unknown[];
   environ?: Record<string, string>;
 }
 
@@ -343,6 +340,7 @@ export interface Prompt {
   text: string;
   input?: string | null;
   limits?: LimitsIn | null;
+  images?: unknown[];
 }
 
 export interface QuestionItem {
@@ -386,6 +384,7 @@ export interface Resume {
   limits?: LimitsIn | null;
   rerun?: string[];
   fresh?: boolean;
+  images?: unknown[];
 }
 
 export interface ResumeStatus {
@@ -624,5 +623,4 @@ export type Said =
   | Items
   | Delta
   | Gap
-  | Beat
   | Result;

@@ -32,12 +32,12 @@ export function StopBanner({ banner, resuming, enabled, onResume, onDismiss, onP
       aria-label="Why it stopped"
       data-testid="banner"
       data-reason={banner.reason}
-      className={`rising flex min-h-12 items-center gap-3 rounded-lg border py-1.5 pr-1.5 pl-3.5 text-sm max-sm:max-h-24 ${TINTS[banner.tint] ?? TINTS["gray"]}`}
+      className={`rising flex min-h-12 items-center gap-3 rounded-lg border py-1.5 pr-1.5 pl-3.5 text-sm max-h-24 ${TINTS[banner.tint] ?? TINTS["gray"]}`}
     >
       <Icon name={isIcon(banner.icon) ? banner.icon : "pause"} size={17} />
       <div className="min-w-0 flex-1 leading-5">
-        <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 sm:flex-nowrap">
-          <span className="font-medium max-sm:line-clamp-3 max-sm:text-[0.8125rem] max-sm:leading-[1.125rem]" data-testid="banner-title">
+        <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 @xl:flex-nowrap">
+          <span className="font-medium @max-xl:line-clamp-3 @max-xl:text-[0.8125rem] @max-xl:leading-[1.125rem]" data-testid="banner-title">
             {banner.title}
           </span>
           {banner.resumes_at && <Countdown until={banner.resumes_at} />}
@@ -46,13 +46,13 @@ export function StopBanner({ banner, resuming, enabled, onResume, onDismiss, onP
         {banner.dismiss && <Where banner={banner} trouble={failed?.message ?? ""} />}
       </div>
       <div className="flex shrink-0 items-center gap-1">
-        <Second label="What happens on resume" onClick={onPlan} testid="banner-plan" className="max-sm:hidden">
+        <Second label="What happens on resume" onClick={onPlan} testid="banner-plan" className="@max-xl:hidden">
           Details
         </Second>
         {banner.dismiss && (
-          <Second label="Dismiss" onClick={onDismiss} disabled={!enabled || busy} testid="banner-dismiss" className="max-sm:px-0 max-sm:touch:w-11">
-            <span className="max-sm:sr-only">Dismiss</span>
-            <Icon name="close" size={17} className="mx-auto sm:hidden" />
+          <Second label="Dismiss" onClick={onDismiss} disabled={!enabled || busy} testid="banner-dismiss" className="@max-xl:px-0 @max-xl:w-9 @max-xl:touch:w-11">
+            <span className="@max-xl:sr-only">Dismiss</span>
+            <Icon name="close" size={17} className="mx-auto @xl:hidden" />
           </Second>
         )}
         {banner.button && (
@@ -85,7 +85,7 @@ function Countdown({ until }: { until: string }) {
 function Beyond({ text }: { text: string }) {
   if (!text) return null;
   return (
-    <span className="min-w-0 truncate text-xs opacity-80 max-sm:w-full" title={text} data-testid="banner-text">
+    <span className="min-w-0 truncate text-xs opacity-80 @max-xl:w-full" title={text} data-testid="banner-text">
       {text}
     </span>
   );

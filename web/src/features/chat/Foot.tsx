@@ -32,7 +32,7 @@ export function Foot({ store, shown, session, role, notes, composer, onPlan }: P
   const edited = async (input: string, text: string) => void (await notes.trying(editQueued(store.id, input, text)));
   const withdrawn = async (input: string) => void (await notes.trying(withdraw(store.id, input)));
   return (
-    <footer className="mx-auto w-full max-w-[47rem] shrink-0 space-y-2 px-3 pt-1 pb-[max(0.625rem,env(safe-area-inset-bottom))] sm:px-4">
+    <footer className="@container mx-auto w-full max-w-[47rem] shrink-0 space-y-2 px-3 pt-1 pb-[max(0.625rem,env(safe-area-inset-bottom))] sm:px-4">
       <Announcement session={session} />
       {shown.reattach instanceof Error && <Trouble text={`The agent could not be brought back: ${shown.reattach.message}`} />}
       {banner && run === null && (

@@ -9,36 +9,27 @@ import type { CoderItem, CompactedItem, DividerItem, NoticeItem, PlanItem, PlanL
 
 export function Divider({ item }: { item: DividerItem }) {
   const about = [item.strategy, item.drift].filter(Boolean).join(" · ").replaceAll("_", " ");
+  const rule = <Rule icon="play" text={item.text} about={about} at={item.at} />;
+  if (!item.briefing) return <div data-testid="divider">{rule}</div>;
   return (
-    <div data-testid="divider">
-      <Rule icon="play" text={item.text} about={about} at={item.at} />
-      {item.briefing && (
-        <Fold
-          id={item.id}
-          label="What the agent was told"
-          head={<span className="flex-1 text-xs text-ink-3">What the agent was told</span>}
-        >
-          {() => <pre className="code rounded-lg border border-line bg-sunken px-3 py-2 whitespace-pre-wrap text-ink-2">{item.briefing}</pre>}
-        </Fold>
-      )}
-    </div>
+    <Fold id={item.id} label={`${item.text}: what the agent was told`} testid="divider" head={rule}>
+      {() => <pre className="code rounded-lg border border-line bg-sunken px-3 py-2 whitespace-pre-wrap text-ink-2">{item.briefing}</pre>}
+    </Fold>
   );
 }
 
 export function Compacted({ item }: { item: CompactedItem }) {
+  const rule = <Rule icon="archive" text="Conversation compacted" about="" at={item.at} />;
   return (
-    <div data-testid="compacted">
-      <Rule icon="archive" text="Conversation compacted" about="" at={item.at} />
-      <Fold id={item.id} label="Summary" head={<span className="flex-1 text-xs text-ink-3">What is kept of it</span>}>
-        {() => <p className="border-l border-line pl-3 text-[0.8125rem] whitespace-pre-wrap text-ink-2">{item.summary}</p>}
-      </Fold>
-    </div>
+    <Fold id={item.id} label="Conversation compacted: what is kept of it" testid="compacted" head={rule}>
+      {() => <p className="border-l border-line pl-3 text-[0.8125rem] whitespace-pre-wrap text-ink-2">{item.summary}</p>}
+    </Fold>
   );
 }
 
 function Rule({ icon, text, about, at }: { icon: IconName; text: string; about: string; at: string }) {
   return (
-    <div className="flex items-center gap-3 text-xs text-ink-3" title={moment(at)}>
+    <span className="flex min-w-0 flex-1 items-center gap-3 text-xs text-ink-3" title={moment(at)}>
       <span className="h-px flex-1 bg-line" />
       <span className="flex min-w-0 items-center gap-1.5">
         <Icon name={icon} size={11} />
@@ -47,7 +38,7 @@ function Rule({ icon, text, about, at }: { icon: IconName; text: string; about: 
         <span className="tabular">{clock(at)}</span>
       </span>
       <span className="h-px flex-1 bg-line" />
-    </div>
+    </span>
   );
 }
 

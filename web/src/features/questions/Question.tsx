@@ -33,14 +33,14 @@ export function Question({ item, sent, enabled, onAnswer }: Props) {
     >
       <h3 className="mb-1 flex items-center gap-2 text-xs font-medium text-amber-800 dark:text-amber-200">
         <Icon name="question" size={14} />
-        {item.question_kind === "ask_user" ? "The agent asks" : item.question_kind.replaceAll("_", " ")}
+        <span className="inline-block first-letter:uppercase">{item.question_kind.replaceAll("_", " ")}</span>
       </h3>
       <p className="mb-3 text-[0.9375rem] leading-relaxed break-words whitespace-pre-wrap">{item.text}</p>
       {item.options.length > 0 ? (
         <div className="flex flex-wrap gap-2">
           {item.options.map((option, index) => (
             <Button key={option} look={index === 0 ? "primary" : "plain"} disabled={!enabled || waits} onClick={() => give(option)} data-testid="question-option">
-              {option}
+              <span className="inline-block first-letter:uppercase">{option}</span>
               {index < 9 && <kbd className="font-mono text-2xs opacity-70 touch:hidden">{index + 1}</kbd>}
             </Button>
           ))}

@@ -115,6 +115,7 @@ export class Socket {
 
   private hear(frame: FrameIn): void {
     this.heard = performance.now();
+    if (frame.type === "beat") return;
     if (frame.type === "result") return this.result(frame);
     this.batch.push(frame);
     if (document.hidden) this.flush();

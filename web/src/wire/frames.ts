@@ -1,6 +1,7 @@
 /** The frames of the one socket (SPEC J2), sorted by what the page does with them. */
 import type {
   Answer,
+  Beat,
   Cancel,
   Delta,
   Dismiss,
@@ -19,7 +20,7 @@ export interface Cursor {
 
 /** Comes by itself, for something that was subscribed to. */
 export type Push = Hello | Items | Delta | Gap;
-export type FrameIn = Push | Result;
+export type FrameIn = Push | Result | Beat;
 
 /** Changes something. Its `id` is minted here, so that saying it twice is harmless. */
 export type Command = Prompt | Cancel | Resume | Dismiss | Answer;

@@ -50,6 +50,10 @@ export interface BannerOut {
   resumes_at: string | null;
 }
 
+export interface Beat {
+  type: "beat";
+}
+
 export interface CallOut {
   call: string;
   name: string;
@@ -623,4 +627,5 @@ export type Said =
   | Items
   | Delta
   | Gap
+  | Beat
   | Result;

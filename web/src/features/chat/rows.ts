@@ -13,8 +13,9 @@ export function rowsOf(items: ItemList, sent: readonly Sent[], session: SessionO
   for (const item of items) if (!isEmpty(item)) rows.push({ key: item.id, row: "item", item });
   const last = items.at(-1);
   const writes = last?.kind === "assistant" && last.streaming && last.text !== "";
+  const calls = last?.kind === "tool" && last.status === "running"; // it shows that itself
   const asks = (session?.pending.length ?? 0) > 0;
-  if (session?.run != null && !writes && !asks) rows.push({ key: "working", row: "working", session });
+  if (session?.run != null && !writes && !calls && !asks) rows.push({ key: "working", row: "working", session });
   for (const each of sent) {
     if (each.command.type === "prompt") rows.push({ key: each.command.id, row: "sent", sent: each });
   }

@@ -461,6 +461,7 @@ export interface SessionOut {
   status: ResumeStatus | null;
   quarantined: string | null;
   trashed: boolean;
+  unpriced: number;
 }
 
 export interface SessionsOut {

@@ -240,9 +240,10 @@ async def _providers(place: Place) -> list[Check]:
     return [Check(section="models", name="keys", state=WARN, told=told, hint=hint)]
 
 
-async def _agents(_place: Place) -> list[Check]:
+async def _agents(place: Place) -> list[Check]:
     """Which are there; `hold agent ls` says more of each."""
-    profiles = Profiles({}, "")
+    changes = place.config.agents if place.config is not None else {}
+    profiles = Profiles(changes, str(config_file(place.environ)))
     rows = []
     for name, profile in profiles.all():
         found = [way for way, program in profile.programs().items() if shutil.which(program)]

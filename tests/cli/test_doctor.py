@@ -105,6 +105,14 @@ def test_without_git_it_is_bad(user):
     assert (1, "bad", "note") == (code, rows["git"]["state"], rows["tmux"]["state"])
 
 
+def test_a_profile_with_a_mistake_is_bad_and_names_its_place(user):
+    user.home.mkdir(mode=0o700)
+    (user.home / "config.toml").write_text("[agents.claude]\nnonsense = 1\n")
+    code, rows = looked_over(user)
+    assert (1, "bad") == (code, rows["claude"]["state"])
+    assert "[agents.claude]" in rows["claude"]["told"]
+
+
 # --- completion -----------------------------------------------------------------------------------
 
 

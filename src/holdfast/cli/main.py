@@ -52,6 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "wait": ("resume", "Wait until a session's run has stopped"),
     "decide": ("sessions", "Answer a session's question"),
     "adopt": ("adopt", "Take in conversations that other agents had here"),
+    "acp": ("acp", "Be an ACP agent on standard input and output, for an editor"),
     "task": ("task", "Tasks: what is to be done, by any number of sessions"),
 }
 

@@ -7,6 +7,7 @@ python web/build.py               build, if need be
 python web/build.py --needs-node  exit 1 if it must be built and there is no Node to do it with
 """
 
+import gzip
 import hashlib
 import os
 import shutil
@@ -63,8 +64,17 @@ def build() -> str:
         npm("ci", "--no-audit", "--no-fund", "--prefer-offline")
         mark.write_text(lock)
     npm("run", "build")
+    pack()
     STAMP.write_text(digest(*sources()))
     return "built"
+
+
+def pack() -> None:
+    """What browsers ask for packed is packed once, here."""
+    for file in OUT.rglob("*"):
+        if file.suffix in (".js", ".css", ".svg", ".html", ".webmanifest"):
+            packed = gzip.compress(file.read_bytes(), 9, mtime=0)
+            file.with_name(f"{file.name}.gz").write_bytes(packed)
 
 
 def npm(*arguments: str) -> None:

@@ -18,7 +18,14 @@ from pathlib import Path
 WEB = Path(__file__).resolve().parent
 OUT = WEB.parent / "src" / "holdfast" / "server" / "static"
 STAMP = OUT / ".stamp"
-NAMES = ("index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts")
+NAMES = (
+    "build.py",
+    "index.html",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "vite.config.ts",
+)
 NODE = (20, 19)
 SKIP = "HOLDFAST_SKIP_PAGE"
 

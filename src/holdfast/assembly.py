@@ -176,6 +176,12 @@ class System:
         await self.engine.submit(id, opened)
         return Opened(id=id, notes=notes)
 
+    def way(self, agent: str, mode: str, via: str | None = None) -> str:
+        try:
+            return self.registry.way(agent, wanted=via, mode=mode)
+        except Refused as refused:
+            raise Unfit(refused.why, refused.hint) from refused
+
     async def adopt(self, record: Record) -> tuple[SessionId, int]:
         try:
             place = await _in_place(Path(record.folder or "unknown"))
@@ -197,10 +203,7 @@ class System:
 
     async def _way(self, agent: str, mode: str, wanted: NewSession) -> tuple[str, str]:
         """How it is run, and with which model: a foreign agent has a default of its own."""
-        try:
-            via = self.registry.way(agent, wanted=wanted.via, mode=mode)
-        except Refused as refused:
-            raise Unfit(refused.why, refused.hint) from refused
+        via = self.way(agent, mode, wanted.via)
         if via != "builtin":
             return via, wanted.model or ""
         return via, await self._fitting_model(wanted.model or "", wanted.environ)

@@ -122,6 +122,8 @@ class ResumeIn(Value):
     limits: LimitsIn | None = None
     rerun: tuple[str, ...] = ()
     fresh: bool = False
+    kill: bool = False  # end what runs, then carry on
+    agent: str | None = None  # let another one carry on
     images: tuple[Any, ...] = ()  # refused: a prompt is text (SPEC B14)
     environ: Mapping[str, str] = {}
 
@@ -252,7 +254,8 @@ class PlanOut(Value, omit_defaults=False):
     why: str
     drift: str | None
     risks: tuple[str, ...]
-    estimate_usd: float | None
+    estimate_usd: float | None  # None: its price is not known
+    estimate_tokens: int  # about what the agent has to read first
     message: str | None  # what the agent would be told
     calls: dict[str, str]  # open ones: what would be done about each
 

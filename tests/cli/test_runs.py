@@ -191,3 +191,38 @@ def test_resume_last_is_of_this_repository(user):  # spec: I1
     assert (elsewhere.returncode, "nothing to resume" in elsewhere.stderr) == (3, True)
     resumed = user.hold("resume", "--last", "--detach")
     assert (resumed.returncode, id in resumed.stdout) == (0, True)
+
+
+def test_resume_kill_ends_what_runs_and_carries_on(user):  # spec: I1 A7
+    id = user.detached(SLOW)
+    user.at_work(id)
+    assert user.json("resume", id, "--detach")["already_running"] is True
+    killed = user.json("resume", id, "--kill", "--detach")
+    assert (killed["run"], killed["already_running"]) == (2, False)
+    stops = [json.loads(x) for x in user.hold("logs", id, "--json").stdout.splitlines()]
+    assert [s["data"]["stop"]["reason"] for s in stops if s["type"] == "run_stopped"] == [
+        "cancelled"
+    ]
+
+
+def test_an_agent_that_is_not_there_is_one_clear_error(regular):  # spec: E14 I2
+    id = regular.detached(QUICK)
+    regular.stopped(id)
+    refused = regular.hold("resume", id, "--agent", "nobody")
+    assert (refused.returncode, "nobody" in refused.stderr) == (2, True)
+    assert regular.session(id)["agent"] == "builtin"
+
+
+def test_a_plan_says_how_much_there_is_to_read(regular):  # spec: E7
+    id = regular.detached(QUICK)
+    regular.stopped(id)
+    assert regular.json("resume", id, "--plan")["estimate_tokens"] > 10
+    assert "tokens" in regular.hold("resume", id, "--plan").stdout
+
+
+def test_down_kill_ends_everything(user):  # spec: G1
+    id = user.detached(SLOW)
+    user.at_work(id)
+    assert user.hold("down", "--kill").returncode == 0
+    assert user.hold("status").returncode == 3
+    assert user.session(id)["stop"]["reason"] == "interrupted"

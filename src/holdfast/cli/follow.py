@@ -20,7 +20,7 @@ from holdfast.cli.output import INTERRUPT, QUESTION, note
 from holdfast.cli.screen import Screen
 from holdfast.cli.work import outcome
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
-from holdfast.core.events import DecisionAsked, Event, RunStopped
+from holdfast.core.events import DecisionAsked, Event, ResponseFinished, RunStopped
 from holdfast.core.session import Decision
 from holdfast.views.document import DecisionOut, SessionOut
 from holdfast.views.timeline import Timeline, clean
@@ -40,7 +40,7 @@ class Follower:
         self._on_question = on_question or ("ask" if _terminal() and not as_json else "exit")
         self._seq = 0
         self._asked: set[str] = set()
-        self._cancelling = False
+        self._cancelling = self.left = False
         self._restarted = False
         self._screen, self._timeline = Screen(), Timeline()
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -52,6 +52,7 @@ class Follower:
             with may_leave():
                 return self._through_interrupts()
         except Left as left:
+            self.left = True
             self._screen.line("")
             note(f"The run goes on. See: hold show {self._id}")
             note(f"Resume with: hold resume {self._id}")
@@ -102,7 +103,7 @@ class Follower:
                 line = self._lines.get(timeout=TICK)
             except queue.Empty:
                 if not self._as_json:
-                    self._screen.progress(self._timeline.doing, self._timeline.round)
+                    self._tick()
                 continue
             if line is None:
                 self._start_again()
@@ -110,6 +111,11 @@ class Follower:
             code = self._take(line)
             if code is not None:
                 return code
+
+    def _tick(self) -> None:
+        """Nothing came for a moment."""
+        line = self._timeline
+        self._screen.progress(line.doing, line.round, line.used)
 
     def _start_again(self) -> None:
         """Once: a daemon that dies twice is not helped by a third."""
@@ -146,6 +152,8 @@ class Follower:
         elif event is not None:
             for shown in self._timeline.add(event):
                 self._screen.show(shown)
+            if isinstance(event, ResponseFinished):
+                self._screen.end()  # what follows is not said but done: the progress line has room
         return self._after(event) if event is not None else None
 
     def _show_text(self, delta: DeltaOut) -> None:

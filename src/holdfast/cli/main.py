@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("history", "Find words in titles and conversations"),
     "stats": ("stats", "What stopped, what came back and how well, what it cost"),
     "resume": ("resume", "Carry on where a session stopped"),
+    "attach": ("attach", "Watch a session and type to it; Ctrl-Q leaves it running"),
     "wait": ("resume", "Wait until a session's run has stopped"),
     "decide": ("sessions", "Answer a session's question"),
     "adopt": ("adopt", "Take in conversations that other agents had here"),

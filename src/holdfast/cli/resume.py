@@ -18,7 +18,7 @@ from holdfast.core.session import State, StopReason
 from holdfast.views.document import SessionOut
 from holdfast.views.moments import age, from_rfc3339
 from holdfast.views.timeline import clean
-from holdfast.views.words import EXIT_CODES, banner, explained
+from holdfast.views.words import EXIT_CODES, banner, explained, money
 from holdfast.wire import BulkOut, LimitsIn, PlanOut, ResumeIn, RunOut, SessionsOut
 
 PICK = 20  # sessions in the picker
@@ -31,6 +31,8 @@ LOOKED_AT = 200  # of the newest, for --last
 @click.option("--last", is_flag=True, help="The newest of this repository that can be resumed.")
 @click.option("--all", "everything", is_flag=True, help="All that were interrupted or hit a limit.")
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be done; do nothing.")
+@click.option("--kill", is_flag=True, help="If it runs, end that first.")
+@click.option("--agent", help="Let another agent carry on.")
 @click.option("--fresh", is_flag=True, help="Without the agent's own memory.")
 @limit_options
 @click.option("--detach", is_flag=True, help="Do not follow the run.")
@@ -46,6 +48,8 @@ def resume(*, id: str | None, last: bool, everything: bool, as_json: bool, **giv
         message=given["message"],
         limits=LimitsIn(**said) if said else None,
         fresh=given["fresh"],
+        kill=given["kill"],
+        agent=given["agent"],
         environ=keys(os.environ),
     )
     if everything:
@@ -92,6 +96,8 @@ def _plan(client: Client, id: str, wanted: ResumeIn, *, as_json: bool) -> int:
         return 0
     print(f"strategy: {found.strategy}" + (f" ({found.why})" if found.why else ""))
     print(f"drift:    {found.drift or 'not looked at'}")
+    price = "" if found.estimate_usd is None else f", about {money(found.estimate_usd)}"
+    print(f"to read:  about {found.estimate_tokens:,} tokens{price}")
     for risk in found.risks:
         print(f"risk:     {risk}")
     for call, done in found.calls.items():

@@ -4,11 +4,12 @@ The progress line stands only where nothing else does: it is wiped before anythi
 is not drawn while running text has not ended its line. In a pipe there is none.
 """
 
+import shutil
 import sys
 import time
 
 from holdfast.views.moments import span
-from holdfast.views.timeline import Shown
+from holdfast.views.timeline import Shown, clean
 
 WIPE = "\r\x1b[2K"
 FRAMES = "|/-\\"
@@ -31,19 +32,31 @@ class Screen:
         sys.stdout.flush()
         self._at_start = shown.text.endswith("\n")
 
+    def end(self) -> None:
+        """Whatever comes next begins on a line of its own."""
+        if not self._at_start:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self._at_start = True
+
     def line(self, text: str) -> None:
         self.wipe()
         sys.stdout.write(("" if self._at_start else "\n") + text + "\n")
         sys.stdout.flush()
         self._at_start = True
 
-    def progress(self, doing: str, round: int) -> None:
+    def progress(self, doing: str, round: int, used: str = "") -> None:
+        """Cut to the width of the terminal: a line that wraps could not be wiped."""
         if not self._live or not self._at_start:
             return
         self._frame = (self._frame + 1) % len(FRAMES)
         elapsed = span(int((time.monotonic() - self._begun) * 1000))
-        where = f"round {round}, " if round else ""
-        sys.stderr.write(f"{WIPE}{FRAMES[self._frame]} {where}{doing[:60]} ({elapsed})")
+        known = [f"round {round}"] if round else []
+        known += [used] if used else []
+        tail = ", ".join([*known, elapsed])
+        room = shutil.get_terminal_size((80, 24)).columns - len(tail) - 6
+        words = " ".join(clean(doing).split())[: max(room, 10)]
+        sys.stderr.write(f"{WIPE}{FRAMES[self._frame]} {words} ({tail})")
         sys.stderr.flush()
         self._drawn = True
 

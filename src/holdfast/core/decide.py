@@ -141,7 +141,7 @@ def _command(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
         case i.ContinueRun():
             return _continue(s, command, facts)
         case i.CancelRun():
-            return _cancel(s, facts)
+            return _cancel(s, facts, kill=command.kill)
         case i.Reattach():
             return _reattach(s, facts)
         case i.CloseSession(cancelled=cancelled):
@@ -232,14 +232,14 @@ def _continue(s: Session, command: i.ContinueRun, facts: i.Facts) -> list[e.Even
     )
 
 
-def _cancel(s: Session, facts: i.Facts) -> list[e.Event]:
+def _cancel(s: Session, facts: i.Facts, *, kill: bool) -> list[e.Event]:
     """An agent that is at work is asked to stop and says so itself; one that is still starting
     is called off at once."""
     if s.run is None:
         return []
     ready = s.launch is not None and s.launch.status is LaunchStatus.READY
     asked: list[e.Event] = [] if s.run.cancelling else [e.CancelRequested(run=s.run.number)]
-    if ready and s.run.delivered:
+    if ready and s.run.delivered and not kill:
         return asked
     return [*asked, *call_off(s), *stop_run(s, facts, reason=StopReason.CANCELLED)]
 

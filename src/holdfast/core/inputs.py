@@ -140,7 +140,9 @@ class ContinueRun(Value):
 
 
 class CancelRun(Value):
-    pass
+    """`kill`: its agent is not asked, it is ended."""
+
+    kill: bool = False
 
 
 class Reattach(Value):

@@ -7,9 +7,12 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
+from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
 from holdfast.core.ids import CallId, DecisionId, InputId, SessionId
 from holdfast.core.offer import ResumeStatus, in_bulk, offer, status
@@ -18,6 +21,7 @@ from holdfast.core.task import Task
 from holdfast.engine.engine import Outcome
 from holdfast.ports import Damaged, JournalError, Row
 from holdfast.server.desk import Desk, Failure
+from holdfast.server.settling import paid
 from holdfast.views.document import Around, SessionOut, document, listed
 from holdfast.wire import (
     PROMPT_BYTES,
@@ -35,6 +39,7 @@ from holdfast.wire import (
 
 ID = re.compile(r"[0-9a-f]{1,12}")
 WHOLE = 12  # digits of a session's id
+BYTES_PER_TOKEN = 4  # about: no provider says it before it is asked
 MANY = 10_000  # sessions that one command looks at
 
 
@@ -148,11 +153,25 @@ async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> R
     lend(desk, id, given.environ, unix=unix)
     if given.message is not None or given.images:
         check_prompt(given.message or "", given.images)
-    before = await desk.engine.session(id)
+    before = await _made_ready(desk, id, given)
     outcome = await desk.engine.submit(id, _continuing(given, before.limits))
     run = outcome.session.run.number if outcome.session.run else None
     begun = _begun(outcome)
     return RunOut(run=begun or run, already_running=begun is None, head=_head_before(outcome))
+
+
+async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
+    """What runs is ended for certain, and another agent is put in its place, where that was said."""
+    session = await desk.engine.session(id)
+    other = given.agent if given.agent not in (None, session.agent) else None
+    via = desk.way(other, session.mode) if other else ""
+    if given.kill and session.run is not None:
+        session = (await desk.engine.submit(id, i.CancelRun(kill=True))).session
+        await paid(desk, id)
+    if other:
+        configured = i.ConfigureSession(agent=other, via=via)
+        session = (await desk.engine.submit(id, configured)).session
+    return session
 
 
 def _continuing(given: ResumeIn, otherwise: Limits) -> i.ContinueRun:
@@ -254,9 +273,15 @@ async def plan(desk: Desk, id: SessionId, given: ResumeIn) -> PlanOut:
         drift=seen.drift if seen else None,
         risks=chosen.risks if chosen else (),
         estimate_usd=_dollars(chosen.estimate_micros) if chosen else None,
+        estimate_tokens=await _to_be_read(desk, id, started.briefing or ""),
         message=started.briefing,
         calls=calls,
     )
+
+
+async def _to_be_read(desk: Desk, id: SessionId, briefing: str) -> int:
+    said = build(await desk.engine.journal.events(id)).to_send()
+    return (len(msgspec.json.encode(said)) + len(briefing)) // BYTES_PER_TOKEN
 
 
 def _dollars(micros: int | None) -> float | None:
@@ -273,6 +298,7 @@ def _no_plan(why: str, hint: str) -> PlanOut:
         drift=None,
         risks=(),
         estimate_usd=None,
+        estimate_tokens=0,
         message=None,
         calls={},
     )

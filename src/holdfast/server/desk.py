@@ -43,6 +43,9 @@ class Desk(Protocol):
         """Takes a conversation in, in the folder where it was had. Also says how much of it could
         not be read. `Unfit` where that folder is gone or there is nothing to take."""
 
+    def way(self, agent: str, mode: str) -> str:
+        """How that agent is run here. `Unfit` if there is none, or not in that mode."""
+
     def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
         """Keys of the user's own environment, for this session; kept in memory, never stored."""
 

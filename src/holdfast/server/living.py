@@ -1,6 +1,5 @@
 """Commands whose answer waits until what they owe is done: the work tree is gone, or back."""
 
-import asyncio
 import secrets
 
 from holdfast.core import events as e
@@ -10,10 +9,8 @@ from holdfast.core.rewinding import to_round
 from holdfast.core.session import State
 from holdfast.server import acting
 from holdfast.server.desk import Desk, Failure
+from holdfast.server.settling import paid
 from holdfast.wire import Created, Done, ForkIn, RewindIn, RewoundOut
-
-PATIENCE = 25.0  # seconds; what takes longer goes on without us
-LOOK = 0.02  # seconds between two looks
 
 
 async def settled(desk: Desk, id: SessionId, command: i.Command) -> Done:
@@ -54,14 +51,3 @@ async def rewind(desk: Desk, id: SessionId, given: RewindIn) -> RewoundOut:
     notes = tuple(r.event.text for r in since if isinstance(r.event, e.Notice))
     undo = f"hold fork {id} --at {before.round}"
     return RewoundOut(session=await acting.shown(desk, id), undo=undo, notes=notes)
-
-
-async def paid(desk: Desk, id: SessionId) -> bool:
-    """Whether everything that was owed has been done; False: not yet."""
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while (live := desk.engine.sessions.get(id)) is not None and live.owed:  # noqa: ASYNC110
-                await asyncio.sleep(LOOK)
-    except TimeoutError:
-        return False
-    return True

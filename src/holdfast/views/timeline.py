@@ -11,11 +11,12 @@ import re
 import msgspec
 
 from holdfast.core import events as e
+from holdfast.core.budget import Usage, add
 from holdfast.core.session import Call
 from holdfast.core.value import Value
 from holdfast.views.moments import span
 from holdfast.views.stops import stop_out
-from holdfast.views.words import explained
+from holdfast.views.words import explained, money
 
 WIDTH = 100  # of a call's arguments on its line
 # Escape sequences, and control characters other than tab and newline, C1 among them.
@@ -41,6 +42,7 @@ class Timeline:
     def __init__(self) -> None:
         self.doing = "starting"
         self.round = 0
+        self._used = Usage()
         self._shown: dict[tuple[int, int], int] = {}  # characters, by round and part
         self._calls: dict[str, Call] = {}
 
@@ -73,6 +75,13 @@ class Timeline:
             case _:
                 return self._work(event)
 
+    @property
+    def used(self) -> str:
+        """Tokens, and what they cost where that is known."""
+        tokens = self._used.input_tokens + self._used.output_tokens
+        cost = money(self._used.cost_micros / 1_000_000)
+        return " ".join([*([f"{tokens:,} tokens"] if tokens else []), *([cost] if cost else [])])
+
     def text(self, round: int, part: int, offset: int, text: str) -> list[Shown]:
         self.doing = "streaming"
         known = self._shown.get((round, part), 0)
@@ -87,7 +96,8 @@ class Timeline:
                 self._shown = {k: n for k, n in self._shown.items() if k[0] != number}
             case e.ThinkingSaved():
                 self.doing = "thinking"
-            case e.ResponseFinished(calls=calls):
+            case e.ResponseFinished(calls=calls, usage=usage):
+                self._used = add(self._used, usage)
                 self._calls |= {call.id: call for call in calls}
             case e.CallObserved(call=call):
                 self._calls[call.id] = call

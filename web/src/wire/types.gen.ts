@@ -321,6 +321,7 @@ export interface PlanOut {
   drift: string | null;
   risks: string[];
   estimate_usd: number | null;
+  estimate_tokens: number;
   message: string | null;
   calls: Record<string, string>;
 }

@@ -12,6 +12,8 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from holdfast.agents.acp.agents import AcpAgents
+from holdfast.agents.acp.profile import AcpProfile, McpServer
 from holdfast.agents.builtin.agents import BuiltinAgents
 from holdfast.agents.builtin.model import Model
 from holdfast.agents.builtin.models import Models
@@ -20,6 +22,7 @@ from holdfast.agents.builtin.providers.keys import Keys
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
 from holdfast.agents.oneshot.agents import OneshotAgents
+from holdfast.agents.profiles.environment import environment
 from holdfast.agents.profiles.installed import Installed
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.registry import Registry
@@ -82,6 +85,7 @@ class System:
         profiles = Profiles(config.agents, str(config.file))
         ways: dict[str, Way] = {
             "builtin": self._builtin(clock),
+            "acp": self._acp(profiles, clock),
             "oneshot": self._oneshot(profiles, clock),
         }
         self._agents = RoutedAgents(ways)
@@ -101,6 +105,30 @@ class System:
         self._outbox = Outbox(self.engine, LogNotifier())
         self._mender = Mender(self.engine)
         self._watching: asyncio.Task[None] | None = None
+
+    def _acp(self, profiles: Profiles, clock: Clock) -> AcpAgents:
+        def profile(session: Session) -> AcpProfile | None:
+            known = profiles.get(session.agent)
+            if known is None or known.acp is None:
+                return None
+            return AcpProfile(
+                command=known.acp.command,
+                environ=environment(known, os.environ, self._lent_to(session.id)),
+                modes=known.acp.modes,
+                login=known.login,
+            )
+
+        return AcpAgents(
+            journal=self._journal,
+            clock=clock,
+            profiles=profile,
+            start=piped.start,
+            end_of=piped.end_of,
+            servers=tuple(
+                McpServer(name=s.name, command=s.command[0], args=s.command[1:], env=s.env)
+                for s in self._config.servers
+            ),
+        )
 
     def _oneshot(self, profiles: Profiles, clock: Clock) -> OneshotAgents:
         return OneshotAgents(

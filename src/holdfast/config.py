@@ -8,7 +8,7 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,11 +55,20 @@ class Setting(NamedTuple):
     source: str  # flag, environment, the file's path, or default
 
 
+class Server(NamedTuple):
+    """[mcp.NAME]: a program whose tools agents may use."""
+
+    name: str
+    command: tuple[str, ...]
+    env: Mapping[str, str] = {}
+
+
 class Config(NamedTuple):
     home: Path
     file: Path
     settings: Mapping[str, Setting]
     agents: Mapping[str, Any] = {}  # [agents.NAME]: profiles of the user's own, or changes to ours
+    servers: tuple[Server, ...] = ()
 
     def get(self, key: str) -> Any:
         return self.settings[key].value
@@ -122,7 +131,7 @@ def short_address(path: Path) -> Iterator[str]:
 
 def load(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
     file = config_file(environ)
-    written, agents = _read(file)
+    written, agents, servers = _read(file)
     settings: dict[str, Setting] = {}
     for name, key in KEYS.items():
         variable = "HOLDFAST_" + name.replace(".", "_").upper()
@@ -135,15 +144,16 @@ def load(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> 
             settings[name] = Setting(written[name], str(file))
         else:
             settings[name] = Setting(key.default, "default")
-    return Config(home=state_folder(environ), file=file, settings=settings, agents=agents)
+    home = state_folder(environ)
+    return Config(home=home, file=file, settings=settings, agents=agents, servers=servers)
 
 
-def _read(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(file: Path) -> tuple[dict[str, Any], dict[str, Any], tuple[Server, ...]]:
     """The settings, and the tables of agents: these are checked by whoever runs agents."""
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return {}, {}
+        return {}, {}, ()
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfig(f"{file} cannot be read: {error}") from error
     import tomllib  # noqa: PLC0415  most commands read no file, and should be quick
@@ -153,11 +163,32 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{file}: {error}") from error
     agents = {**_agents(tables, "agents"), **_agents(tables, "agent")}
+    servers = tuple(_server(file, *named) for named in _agents(tables, "mcp").items())
     found = _flat(tables)
     for name in found:
         if name not in KEYS:
             raise BadConfig(_unknown(file, text, name))
-    return {name: _checked(name, value, file, text) for name, value in found.items()}, agents
+    checked = {name: _checked(name, value, file, text) for name, value in found.items()}
+    return checked, agents, servers
+
+
+def _server(file: Path, name: str, table: Any) -> Server:
+    """MCP over stdio: what to start, and what it is given."""
+    where = f"{file}, [mcp.{name}]"
+    if not isinstance(table, dict):
+        raise BadConfig(f"{where} must be a table, not {table!r}.")
+    if wrong := sorted(set(table) - {"command", "env"}):
+        raise BadConfig(f"{where}: {wrong[0]!r} is not a key of it. Known: command, env.")
+    command, env = table.get("command"), table.get("env", {})
+    if not isinstance(command, list) or not command or not _texts(command):
+        raise BadConfig(f"{where}: command must be a list of texts, like ['program', '--flag'].")
+    if not isinstance(env, dict) or not _texts(env.values()):
+        raise BadConfig(f"{where}: env must be a table of texts.")
+    return Server(name, tuple(command), env)
+
+
+def _texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _agents(tables: dict[str, Any], name: str) -> dict[str, Any]:

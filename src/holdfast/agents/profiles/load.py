@@ -68,6 +68,8 @@ def profile(name: str, shipped: Mapping[str, Any], changed: object, where: str) 
     if changed is not None and not isinstance(changed, Mapping):
         raise BadProfile(f"{where} must be a table, not {changed!r}.")
     table = _merged({"title": name, "program": name} | dict(shipped), changed or {})
+    if isinstance(table.get("acp"), list):  # `acp = ["agent", "--acp"]`: any agent, by its command
+        table["acp"] = {"command": table["acp"]}
     table.setdefault("via", [way for way in WAYS if way in table])
     try:
         found = msgspec.convert(table, Profile)
@@ -81,6 +83,8 @@ def _check(found: Profile, where: str) -> None:
     unknown = [way for way in found.via if way not in WAYS]
     if unknown:
         raise BadProfile(f"{where}: via: {unknown[0]!r} is no way to run an agent ({_or(WAYS)}).")
+    if found.acp is not None and not found.acp.command:
+        raise BadProfile(f"{where}: acp must name a command, like acp = ['agent', '--acp'].")
     if not found.programs():
         raise BadProfile(f"{where}: it needs at least one of [acp], [oneshot], [terminal].")
     for way in ("oneshot", "terminal"):

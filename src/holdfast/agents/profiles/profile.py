@@ -19,7 +19,7 @@ ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
 
 class Acp(Value, forbid_unknown_fields=True):
     command: Arguments
-    program: str = ""  # an adapter's own; empty: the agent's
+    program: str = ""  # an adapter's own; empty: the command's first word
     modes: Mapping[str, str] = {}  # ours to the agent's
 
 
@@ -89,7 +89,7 @@ class Profile(Value, forbid_unknown_fields=True):
         ways = {"oneshot": self.oneshot, "terminal": self.terminal}
         found = {way: self.program for way, commands in ways.items() if commands}
         if self.acp is not None:
-            found["acp"] = self.acp.program or self.program
+            found["acp"] = self.acp.program or self.acp.command[0]
         return {way: found[way] for way in self.via if way in found}
 
     def modes(self, via: str) -> frozenset[str]:

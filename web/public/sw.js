@@ -16,8 +16,10 @@ self.addEventListener("fetch", (event) => {
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== location.origin) return;
   if (pathname.startsWith("/assets/")) event.respondWith(kept(request));
-  else if (request.mode === "navigate" && pathname === "/") event.respondWith(fresh(request));
+  else if (request.mode === "navigate" && isPage(pathname)) event.respondWith(fresh(request));
 });
+
+const isPage = (path) => path === "/" || path === "/stats" || path.startsWith("/s/");
 
 async function kept(request) {
   const cache = await caches.open(SHELL);

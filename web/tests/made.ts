@@ -19,7 +19,7 @@ export function delta(item: string, offset: number, text: string): Delta {
 }
 
 export function session(changes: Partial<SessionOut> = {}): SessionOut {
-  return {
+  const usual: Partial<SessionOut> = {
     id: "s",
     title: "A session",
     state: "WAITING_FOR_INPUT",
@@ -56,8 +56,8 @@ export function session(changes: Partial<SessionOut> = {}): SessionOut {
     progress: null,
     status: null,
     quarantined: null,
-    ...changes,
   };
+  return { ...usual, ...changes } as SessionOut;
 }
 
 export function stopped(at: string): StopOut {

@@ -4,7 +4,7 @@ import { choicesFor } from "@/app/choices";
 import { Dialogs, type Open } from "@/app/Dialogs";
 import { useKeys } from "@/app/keys";
 import type { Page } from "@/app/page";
-import { go, hrefOf, useRoute } from "@/app/route";
+import { HOME, go, hrefOf, useRoute } from "@/app/route";
 import { shortcuts } from "@/app/shortcuts";
 import { SideFoot } from "@/app/SideFoot";
 import { Toasts } from "@/app/Toasts";
@@ -31,7 +31,7 @@ export function App({ page }: { page: Page }) {
     plan: () => setOpen("plan"),
     fork: () => setOpen("fork"),
     rewind: () => setOpen("rewind"),
-    gone: () => go("#/"),
+    gone: () => go(HOME),
   });
   const keys = shortcuts({ page, store, filter, composer, current: route.session, setChanges, setOpen });
   useKeys(keys);
@@ -56,7 +56,7 @@ export function App({ page }: { page: Page }) {
           changes={changes}
           renaming={renaming}
           onRenamed={() => setRenaming(false)}
-          onBack={() => go("#/")}
+          onBack={() => go(HOME)}
           onChanges={() => setChanges(!changes)}
           onPlan={() => setOpen("plan")}
         />

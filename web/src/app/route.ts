@@ -1,4 +1,4 @@
-/** Where we are, kept after the #: no server needs to know, and a reload stays here. */
+/** Where we are: an address that can be opened, kept and sent, like those the command line prints. */
 import { useSyncExternalStore } from "react";
 
 export interface Route {
@@ -6,28 +6,45 @@ export interface Route {
   place: "chat" | "stats" | "list";
 }
 
-export function parsed(hash: string, path: string): Route {
-  const parts = hash.replace(/^#\/?/, "").split("/");
-  if (parts[0] === "s" && parts[1]) return { session: parts[1], place: "chat" };
-  if (parts[0] === "stats") return { session: null, place: "stats" };
-  const asked = /^\/s\/([\w-]+)/.exec(path); // a link from the command line
-  return asked && !hash ? { session: asked[1]!, place: "chat" } : { session: null, place: "list" };
+export const HOME = "/";
+export const STATS = "/stats";
+export const hrefOf = (session: string): string => `/s/${session}`;
+
+export function parsed(path: string): Route {
+  const [, first, second] = path.split("/");
+  if (first === "s" && second) return { session: second, place: "chat" };
+  return { session: null, place: first === "stats" ? "stats" : "list" };
 }
 
-export const hrefOf = (session: string): string => `#/s/${session}`;
+const MOVED = "holdfast:moved";
 
 export function go(href: string): void {
-  if (location.hash !== href) location.hash = href;
+  if (href === location.pathname) return;
+  history.pushState(null, "", href);
+  dispatchEvent(new Event(MOVED));
+}
+
+/** A plain click on a link of ours changes the view; every other one is the browser's. */
+export function followLinks(): void {
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    const ours = link && link.origin === location.origin && link.target !== "_blank" && !link.hasAttribute("download");
+    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (!ours || !plain || event.defaultPrevented) return;
+    event.preventDefault();
+    go(link.pathname);
+  });
 }
 
 export function useRoute(): Route {
-  const where = useSyncExternalStore(
-    (changed) => {
-      addEventListener("hashchange", changed);
-      return () => removeEventListener("hashchange", changed);
-    },
-    () => `${location.hash}\n${location.pathname}`,
-  );
-  const [hash, path] = where.split("\n");
-  return parsed(hash ?? "", path ?? "");
+  return parsed(useSyncExternalStore(watch, () => location.pathname));
+}
+
+function watch(moved: () => void): () => void {
+  addEventListener("popstate", moved);
+  addEventListener(MOVED, moved);
+  return () => {
+    removeEventListener("popstate", moved);
+    removeEventListener(MOVED, moved);
+  };
 }

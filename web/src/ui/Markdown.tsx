@@ -29,11 +29,10 @@ function GrowingText({ text }: { text: string }) {
   splitter.current ??= new Growing();
   const blocks = splitter.current.split(text);
   return (
-    <div className="prose">
+    <div className="prose growing">
       {blocks.map((block, index) => (
         <Piece key={index} block={block} raw={block.raw} live={index === blocks.length - 1} />
       ))}
-      <span className="caret" aria-hidden="true" />
     </div>
   );
 }

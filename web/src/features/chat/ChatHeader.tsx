@@ -1,6 +1,7 @@
 /** The session's name, where it works, and what may be done with it. */
 import { type FormEvent, useState } from "react";
 import type { Line } from "@/connection/socket";
+import { nameOf } from "@/model/place";
 import { IconButton } from "@/ui/Button";
 import { Icon } from "@/ui/Icon";
 import { type Choice, Menu } from "@/ui/Menu";
@@ -51,7 +52,7 @@ export function ChatHeader({ session, line, choices, changes, renaming, onRename
 
 function Where({ session }: { session: SessionOut }) {
   const { workspace, agent, model } = session;
-  const folder = (workspace.repo || workspace.path).split("/").filter(Boolean).at(-1);
+  const folder = nameOf(session);
   return (
     <p className="flex min-w-0 items-center gap-1.5 text-xs text-ink-3" title={workspace.path}>
       <span className="truncate">{[agent, model].filter(Boolean).join(" · ")}</span>

@@ -2,6 +2,7 @@
 import { type FormEvent, useMemo, useState } from "react";
 import { Failure, post } from "@/connection/http";
 import { mint } from "@/connection/socket";
+import { folderOf } from "@/model/place";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Check, Choose, Field } from "@/ui/Field";
@@ -24,7 +25,7 @@ const MODES = [
 const blank = { prompt: "", folder: "", agent: "", model: "", mode: "", budget: "" };
 
 export function NewSession({ known, onCreated, onClose }: Props) {
-  const folders = useMemo(() => unique(known.map(({ workspace }) => workspace.repo || workspace.path)), [known]);
+  const folders = useMemo(() => unique(known.map(folderOf)), [known]);
   const [wanted, setWanted] = useState({ ...blank, folder: folders[0] ?? "" });
   const [here, setHere] = useState(false);
   const [busy, setBusy] = useState(false);

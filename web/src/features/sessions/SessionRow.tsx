@@ -1,6 +1,7 @@
 import { memo } from "react";
 import { Glyph } from "@/features/sessions/Glyph";
 import { age } from "@/model/moments";
+import { nameOf } from "@/model/place";
 import type { SessionOut } from "@/wire/types.gen";
 
 interface Props {
@@ -36,8 +37,8 @@ export const SessionRow = memo(({ session, href, current, now }: Props) => (
   </a>
 ));
 
-function about({ doing, agent, queue, workspace }: SessionOut): string {
+function about(session: SessionOut): string {
+  const { doing, agent, queue } = session;
   const waiting = queue.length > 0 ? `${queue.length} queued` : "";
-  const folder = workspace.repo || workspace.path;
-  return [doing, waiting, agent, folder.split("/").filter(Boolean).at(-1)].filter(Boolean).join(" · ");
+  return [doing, waiting, agent, nameOf(session)].filter(Boolean).join(" · ");
 }

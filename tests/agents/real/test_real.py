@@ -35,11 +35,81 @@ def claude(url, folder):
     }
 
 
-def bash(command):
-    return [{"name": "Bash", "input": {"command": command, "description": "a test"}}]
+def gemini(url, folder):
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False, "sessionRetention": {"enabled": False}},
+        "model": {"name": "gemini-2.5-pro"},  # else each turn begins with a question of its own
+    }
+    (folder / ".gemini").mkdir()
+    (folder / ".gemini" / "settings.json").write_text(json.dumps(settings))
+    return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url}
 
 
-AGENTS = {"claude": claude}
+def copilot(url, folder):
+    return {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_TYPE": "openai",
+        "COPILOT_PROVIDER_API_KEY": "none",
+        "COPILOT_MODEL": "scripted",
+    }
+
+
+def codex(url, folder):
+    (folder / "codex").mkdir()
+    (folder / "codex" / "config.toml").write_text(
+        'model_provider = "fake"\nmodel = "scripted"\ncheck_for_update_on_startup = false\n'
+        f'[model_providers.fake]\nname = "fake"\nbase_url = "{url}/v1"\nwire_api = "responses"\n'
+        "[analytics]\nenabled = false\n"
+    )
+    return {"CODEX_HOME": str(folder / "codex")}
+
+
+def opencode(url, folder):
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "fake",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "none"},
+        "models": {"scripted": {"name": "scripted"}},
+    }
+    config = {"model": "fake/scripted", "autoupdate": False, "share": "disabled"}
+    place = folder / ".config" / "opencode"
+    place.mkdir(parents=True)
+    (place / "opencode.json").write_text(json.dumps({**config, "provider": {"fake": provider}}))
+    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+def qwen(url, folder):
+    (folder / ".qwen").mkdir()
+    settings = {"security": {"auth": {"selectedType": "openai"}}}
+    (folder / ".qwen" / "settings.json").write_text(json.dumps(settings))
+    return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "scripted"}
+
+
+AGENTS = {
+    "claude": claude,
+    "gemini": gemini,
+    "copilot": copilot,
+    "codex": codex,
+    "opencode": opencode,
+    "qwen": qwen,
+}
+SHELLS = {
+    "claude": "Bash",
+    "gemini": "run_shell_command",
+    "copilot": "bash",
+    "codex": "exec_command",
+    "opencode": "bash",
+    "qwen": "run_shell_command",
+}
+
+
+def shell(agent, command):
+    key = "cmd" if agent == "codex" else "command"
+    given = {key: command} if agent == "codex" else {key: command, "description": "a test"}
+    return [{"name": SHELLS[agent], "input": given}]
 
 
 class Model:
@@ -68,7 +138,8 @@ class Model:
 
     def told(self, n=-1):
         """Everything that the model was told in request n, as text."""
-        return json.dumps(self.asked[n]["body"]["messages"])
+        body = self.asked[n]["body"]
+        return json.dumps(body.get("messages") or body.get("input") or body.get("contents"))
 
 
 @pytest.fixture
@@ -80,7 +151,7 @@ def place(agent, tmp_path, request):
     if program is None:
         pytest.skip(f"{agent} is not installed")
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    request.node.version = re.search(r"\d+\.\d+[\w.-]*", said.stdout)[0]
+    request.node.version = re.search(r"\d+\.\d+(\.\d+)?", said.stdout)[0]
 
     def make(url):
         return Machine(tmp_path, AGENTS[agent](url, tmp_path))
@@ -110,7 +181,7 @@ def test_first_run_and_resume_with_history(agent, place, tmp_path):
 @each_agent
 def test_a_tool_runs_and_its_result_is_journaled(agent, place, tmp_path):
     replies = (
-        {"text": "Running.", "tool_calls": bash("echo made > made.txt; echo seen")},
+        {"text": "Running.", "tool_calls": shell(agent, "echo made > made.txt; echo seen")},
         {"text": "Ran."},
     )
     with Model(tmp_path, *replies) as model, place(model.url) as machine:
@@ -141,7 +212,7 @@ def test_killed_in_mid_text_and_resumed_with_a_message(agent, place, tmp_path):
 
 @each_agent
 def test_killed_in_mid_tool_the_model_is_told_what_is_unknown(agent, place, tmp_path):
-    nap = bash("echo begun >> begun.txt; sleep 120")
+    nap = shell(agent, "echo begun >> begun.txt; sleep 120")
     replies = ({"text": "Napping.", "tool_calls": nap}, {"text": "I looked."})
     with Model(tmp_path, *replies) as model, place(model.url) as machine:
         id = machine.begin(agent, "Take a nap.")
@@ -162,8 +233,9 @@ def test_an_unknown_conversation_is_given_to_it_again(agent, place, tmp_path):
     replies = ({"text": "Ninety-nine."}, {"text": "Fresh."})
     with Model(tmp_path, *replies) as model, place(model.url) as machine:
         first = machine.run(agent, "Count, DELTA.")
-        for transcript in (tmp_path / "claude").glob(f"projects/*/{first.agent_session_id}*"):
-            transcript.unlink()
+        for transcript in tmp_path.rglob(f"*{first.agent_session_id[-12:]}*"):
+            if transcript.is_file():
+                transcript.unlink()
         after = machine.send(first.id, "Go on.")
         assert after.last_stop.reason == "completed", after.last_stop
         assert after.agent_session_id != first.agent_session_id

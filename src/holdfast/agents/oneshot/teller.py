@@ -157,7 +157,10 @@ class Teller:
     async def _called(self, sign: g.Asked) -> None:
         if self._open:
             self._calls.append(sign)  # the response that asks for it ends in a moment
-        elif self._round:
+            return
+        if self._kept is not None:
+            await self._flush(self._kept)
+        if self._round:
             await self._say(self._observed(sign))
 
     async def _done(self, sign: g.Done) -> None:

@@ -75,7 +75,7 @@ def tag(*, id: str, tags: tuple[str, ...], as_json: bool) -> int:
 def rm(*, id: str, yes: bool, as_json: bool) -> int:
     """Move session ID to the trash, and its work tree with it; the branch stays.
 
-    After 30 days it is deleted for good. Work that is not committed is asked about.
+    `hold restore` brings both back. Work that is not committed is asked about.
     """
     client = connect()
     try:

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from holdfast.client import Client
+from holdfast.client import ApiError, Client
 from holdfast.views.document import SessionOut
 from holdfast.wire import Created, EventsOut, NewSession, PlanOut, RunOut
 from tests.agents.builtin.house import repository
@@ -104,7 +104,10 @@ class Machine:
 
     def saying(self, id: str) -> str:
         """Of the response that is coming: it has no place in history yet."""
-        where = self.client.get(f"/api/sessions/{id}/checkpoint", dict)
+        try:
+            where = self.client.get(f"/api/sessions/{id}/checkpoint", dict)
+        except ApiError:  # nothing to come back to yet
+            return ""
         return (where.get("checkpoint") or where).get("accumulated") or ""
 
     def stopped(self, id: str, runs: int = 1) -> SessionOut:

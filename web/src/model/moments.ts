@@ -31,6 +31,12 @@ export function lasting(millis: number): string {
   return `${Math.floor(minutes / 60)}h ${two(minutes % 60)}m`;
 }
 
+/** How long something has been going on: whole seconds, which do not flicker. */
+export const since = (at: string, now: number): string => {
+  const seconds = Math.max(0, Math.floor((now - Date.parse(at)) / 1_000));
+  return seconds < 60 ? `${seconds} s` : lasting(seconds * 1_000);
+};
+
 /** What is left, as a clock: 4:05, 1:02:09; empty when it is over. */
 export function countdown(until: string, now: number): string {
   const seconds = Math.ceil((Date.parse(until) - now) / 1000);

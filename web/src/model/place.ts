@@ -6,4 +6,8 @@ export function folderOf({ workspace }: Pick<SessionOut, "workspace">): string {
   return (workspace.repo || workspace.path).replace(/\/\.git\/?$/, "");
 }
 
-export const nameOf = (session: Pick<SessionOut, "workspace">): string => folderOf(session).split("/").filter(Boolean).at(-1) ?? "";
+/** Empty where only the work tree is known, which is called like the session. */
+export function nameOf(session: Pick<SessionOut, "workspace" | "id">): string {
+  const name = folderOf(session).split("/").filter(Boolean).at(-1) ?? "";
+  return name === session.id ? "" : name;
+}

@@ -1,5 +1,5 @@
 /** What the run uses, under the input: mode, context, cost, time. */
-import { count, lasting, money } from "@/model/moments";
+import { count, money, since } from "@/model/moments";
 import { useNow } from "@/ui/useNow";
 import type { ProgressOut, SessionOut } from "@/wire/types.gen";
 
@@ -24,7 +24,7 @@ function Elapsed({ progress }: { progress: ProgressOut }) {
   if (!progress.started_at) return null;
   return (
     <span className="tabular" title="Since this run began">
-      round {progress.round} · {lasting(Math.max(0, now - Date.parse(progress.started_at)))}
+      round {progress.round} · {since(progress.started_at, now)}
     </span>
   );
 }

@@ -4,7 +4,7 @@ import { Coder, Compacted, Divider, Notice, Plan, StopLine } from "@/features/ch
 import { AssistantMessage, SentMessage, UserMessage } from "@/features/chat/Messages";
 import type { Row } from "@/features/chat/rows";
 import { ToolView } from "@/features/chat/ToolView";
-import { lasting } from "@/model/moments";
+import { since } from "@/model/moments";
 import { useNow } from "@/ui/useNow";
 import { Working } from "@/ui/Working";
 import type { Item, QuestionItem, SessionOut } from "@/wire/types.gen";
@@ -86,13 +86,13 @@ function ItemView({ item, session }: { item: Exclude<Item, QuestionItem>; sessio
 function AtWork({ session }: { session: SessionOut }) {
   const now = useNow(1_000);
   const progress = session.progress;
-  const since = progress?.started_at ? lasting(Math.max(0, now - Date.parse(progress.started_at))) : "";
+  const going = progress?.started_at ? since(progress.started_at, now) : "";
   const doing = progress?.cancelling ? "stopping" : (progress?.tool ?? session.doing).replaceAll("_", " ");
   return (
     <p className="flex items-center gap-2 text-[0.8125rem] text-ink-3" data-testid="working">
       <Working size={14} />
       <span className="first-letter:uppercase">{doing}</span>
-      <span className="tabular text-2xs">{since}</span>
+      <span className="tabular text-2xs">{going}</span>
     </p>
   );
 }

@@ -2,7 +2,7 @@
 import { memo } from "react";
 import { Fold } from "@/features/chat/Fold";
 import { ToolBody } from "@/features/chat/ToolBody";
-import { lasting } from "@/model/moments";
+import { lasting, since } from "@/model/moments";
 import { Icon, type IconName } from "@/ui/Icon";
 import { useNow } from "@/ui/useNow";
 import { Working } from "@/ui/Working";
@@ -68,7 +68,7 @@ function Summary({ item }: { item: ToolItem }) {
 }
 
 function End({ item }: { item: ToolItem }) {
-  if (item.status === "running") return <Running since={item.at} />;
+  if (item.status === "running") return <Running begun={item.at} />;
   const words = outcome(item);
   const plain = item.status === "finished" && !item.failed;
   const took = item.millis > 0 ? lasting(item.millis) : "";
@@ -76,9 +76,9 @@ function End({ item }: { item: ToolItem }) {
   return <span className={`tabular shrink-0 text-2xs ${tint}`}>{plain ? took : [words, took].filter(Boolean).join(" · ")}</span>;
 }
 
-function Running({ since }: { since: string }) {
+function Running({ begun }: { begun: string }) {
   const now = useNow(1_000);
-  return <span className="tabular shrink-0 text-2xs text-ink-3">{lasting(Math.max(0, now - Date.parse(since)))}</span>;
+  return <span className="tabular shrink-0 text-2xs text-ink-3">{since(begun, now)}</span>;
 }
 
 const outcome = (item: ToolItem): string => (item.status === "finished" && item.failed ? "failed" : item.status);

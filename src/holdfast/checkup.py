@@ -23,6 +23,7 @@ from holdfast.agents.builtin.providers import catalogue
 from holdfast.agents.builtin.providers.keys import FILE as KEY_FILE
 from holdfast.agents.builtin.providers.keys import Keys
 from holdfast.agents.builtin.sandbox import available
+from holdfast.agents.profiles.installed import AgentRow, Installed
 from holdfast.agents.profiles.load import Profiles
 from holdfast.client import Client, DaemonDown, DaemonLost
 from holdfast.config import TOKEN, VERSION, BadConfig, Config, config_file, load, prepare
@@ -267,3 +268,11 @@ PARTS: tuple[Part, ...] = (
     _providers,
     _agents,
 )
+
+
+async def agent_rows(config: Config) -> list[AgentRow]:
+    """Every agent with a profile; what its program said of itself is kept in the state folder."""
+    prepare(config.home)
+    profiles = Profiles(config.agents, str(config.file))
+    installed = Installed(profiles, LocalRuntime("probe").run, config.home / "agents.json")
+    return await installed.rows()

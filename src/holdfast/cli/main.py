@@ -52,6 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "attach": ("attach", "Watch a session and type to it; Ctrl-Q leaves it running"),
     "wait": ("resume", "Wait until a session's run has stopped"),
     "decide": ("sessions", "Answer a session's question"),
+    "agent": ("agent", "Which agents there are, and what they can do here"),
     "adopt": ("adopt", "Take in conversations that other agents had here"),
     "acp": ("acp", "Be an ACP agent on standard input and output, for an editor"),
     "task": ("task", "Tasks: what is to be done, by any number of sessions"),

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Protocol
 
@@ -20,7 +21,7 @@ from holdfast.core.value import Value
 
 PATIENCE = 30.0  # seconds for a program to say its version: some take five on a busy machine
 ENOUGH = 200_000  # bytes of help
-VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?[\w.+-]*")
+VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:[\w.+-]*\w)?")
 
 
 class Finished(Protocol):
@@ -137,7 +138,8 @@ class Installed:
         if known.oneshot is None:
             return Probed(version=found[0])
         words = known.oneshot.resume or known.oneshot.start
-        command = [w for w in words[:4] if re.fullmatch(r"[a-z]+", w)]  # `codex exec resume`
+        named = takewhile(lambda word: not word.startswith("-"), words)
+        command = [word for word in named if not word.startswith("{")]  # `codex exec resume`
         text = await self._said([*command, "--help"]) or ""
         flags = {w.partition("=")[0] for w in words if w.startswith("-") and len(w) > 1}
         missing = sorted(f for f in flags if not re.search(rf"(?<![\w-]){re.escape(f)}\b", text))

@@ -1,5 +1,6 @@
 /** The layout: sessions on the left, the chat in the middle, changes on demand; one column on a phone. */
-import { useMemo, useRef, useState } from "react";
+import { Suspense, lazy, useMemo, useRef, useState } from "react";
+import { useAttention } from "@/app/attention";
 import { choicesFor } from "@/app/choices";
 import { Dialogs, type Open } from "@/app/Dialogs";
 import { useKeys } from "@/app/keys";
@@ -16,6 +17,8 @@ import { SessionList } from "@/features/sessions/SessionList";
 import { Notes } from "@/store/notes";
 import { useObserved } from "@/store/observed";
 
+const Stats = lazy(() => import("@/features/stats/Stats").then(({ Stats: loaded }) => ({ default: loaded })));
+
 export function App({ page }: { page: Page }) {
   const route = useRoute();
   const notes = useMemo(() => new Notes(), []);
@@ -29,22 +32,23 @@ export function App({ page }: { page: Page }) {
   const choices = choicesFor(session, notes, {
     rename: () => setRenaming(true),
     plan: () => setOpen("plan"),
-    fork: () => setOpen("fork"),
-    rewind: () => setOpen("rewind"),
+    fork: () => setOpen({ way: "fork", round: null }),
+    rewind: () => setOpen({ way: "rewind", round: null }),
     gone: () => go(HOME),
   });
   const keys = shortcuts({ page, store, filter, composer, current: route.session, setChanges, setOpen });
   useKeys(keys);
+  useAttention(page.sessions, session?.title ?? "");
   return (
     <div className="flex h-dvh">
-      <aside className={`w-full shrink-0 border-r border-line bg-side md:w-[17rem] ${store ? "max-md:hidden" : ""}`}>
+      <aside className={`w-full shrink-0 border-r border-line bg-side md:w-[17rem] ${route.place === "list" ? "" : "max-md:hidden"}`}>
         <SessionList
           sessions={page.sessions}
           current={route.session}
           hrefOf={hrefOf}
           onNew={() => setOpen("new")}
           filter={filter}
-          foot={<SideFoot sessions={page.sessions} onHelp={() => setOpen("help")} />}
+          foot={<SideFoot sessions={page.sessions} stats={route.place === "stats"} onHelp={() => setOpen("help")} onSearch={() => setOpen("search")} />}
         />
       </aside>
       {store ? (
@@ -59,7 +63,12 @@ export function App({ page }: { page: Page }) {
           onBack={() => go(HOME)}
           onChanges={() => setChanges(!changes)}
           onPlan={() => setOpen("plan")}
+          onRound={(way, round) => setOpen({ way, round })}
         />
+      ) : route.place === "stats" ? (
+        <Suspense>
+          <Stats hrefOf={hrefOf} onBack={() => go(HOME)} />
+        </Suspense>
       ) : (
         <Welcome sessions={page.sessions} onNew={() => setOpen("new")} />
       )}

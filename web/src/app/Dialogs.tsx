@@ -4,12 +4,15 @@ import type { Page } from "@/app/page";
 import { go, hrefOf } from "@/app/route";
 import { Help } from "@/features/help/Help";
 import { PlanDialog } from "@/features/resume/PlanDialog";
+import { type Chosen, RoundDialog } from "@/features/resume/RoundDialog";
+import { Search } from "@/features/search/Search";
 import { NewSession } from "@/features/sessions/NewSession";
+import { fork, rewind } from "@/store/deeds";
 import type { Notes } from "@/store/notes";
 import type { SessionStore } from "@/store/session";
 import type { Created, SessionOut } from "@/wire/types.gen";
 
-export type Open = "new" | "plan" | "help" | "fork" | "rewind" | "search" | null;
+export type Open = "new" | "plan" | "help" | "search" | { way: "fork" | "rewind"; round: number | null } | null;
 
 interface Props {
   page: Page;
@@ -35,7 +38,30 @@ export function Dialogs({ page, store, session, notes, open, setOpen, keys, onCh
     };
     return <NewSession known={known} onCreated={created} onClose={close} />;
   }
+  if (open === "search") {
+    const found = (id: string) => {
+      close();
+      go(hrefOf(id));
+    };
+    return <Search sessions={page.sessions.get().sessions} onOpen={found} onClose={close} />;
+  }
   if (!store || !session) return null;
+  if (open !== null && typeof open === "object") {
+    const chosen = async ({ round, code, conversation }: Chosen) => {
+      if (open.way === "fork") {
+        const made = await fork(store.id, round);
+        page.sessions.note(made.session);
+        go(hrefOf(made.id));
+      } else {
+        const { undo, notes: said } = await rewind(store.id, { to: round, code, conversation });
+        for (const line of said) notes.say(line);
+        notes.say(`Back at round ${round}.`, { hint: undo && `${undo} brings back what was cut away.` });
+        await store.load();
+      }
+      close();
+    };
+    return <RoundDialog way={open.way} round={open.round} items={store.get().items} onDo={chosen} onClose={close} />;
+  }
   if (open === "plan") {
     const canResume = store.get().role === "driving" && session.actions.includes("resume");
     const resume = () => {

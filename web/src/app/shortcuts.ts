@@ -3,7 +3,7 @@ import type { RefObject } from "react";
 import type { Open } from "@/app/Dialogs";
 import type { Key } from "@/app/keys";
 import type { Page } from "@/app/page";
-import { HOME, go, hrefOf } from "@/app/route";
+import { HOME, STATS, go, hrefOf } from "@/app/route";
 import type { ComposerHandle } from "@/features/composer/Composer";
 import { arranged } from "@/model/sessions";
 import type { SessionStore } from "@/store/session";
@@ -40,6 +40,8 @@ export function shortcuts({ page, store, current, filter, composer, setChanges, 
     { keys: "Alt+R", what: "Resume", typing: true, run: () => drives("resume") && store?.get().document?.banner?.button && store.resume() },
     { keys: "p", what: "What happens on resume", run: () => setOpen("plan") },
     { keys: "Esc", what: "Stop the agent; leave a field", typing: true, run: () => leave(() => drives("cancel") && store?.cancel()) },
+    { keys: "Ctrl+K", what: "Search", typing: true, run: () => setOpen("search") },
+    { keys: "g d", what: "Dashboard", run: () => go(STATS) },
     { keys: "g l", what: "Go to the list", run: () => go(HOME) },
   ];
 }

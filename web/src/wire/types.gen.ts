@@ -197,6 +197,10 @@ export interface FileOut {
   truncated: boolean;
 }
 
+export interface ForkIn {
+  at?: number | null;
+}
+
 export interface Gap {
   type: "gap";
   session: string;
@@ -409,6 +413,18 @@ export interface Resumes {
   success_rate: number | null;
   repeated_calls: number;
   with_repeats: number;
+}
+
+export interface RewindIn {
+  to: number;
+  code?: boolean;
+  conversation?: boolean;
+}
+
+export interface RewoundOut {
+  session: SessionOut;
+  undo: string;
+  notes: string[];
 }
 
 export interface SearchOut {

@@ -1,5 +1,5 @@
 /** One session: its conversation, the banner, the input. What may be done is what its document says. */
-import { type ReactNode, type RefObject, useCallback, useMemo, useState } from "react";
+import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from "react";
 import { ChatHeader } from "@/features/chat/ChatHeader";
 import { Foot } from "@/features/chat/Foot";
 import { RowView } from "@/features/chat/RowView";
@@ -26,14 +26,15 @@ interface Props {
   onBack(): void;
   onChanges(): void;
   onPlan(): void;
+  onRound(way: "fork" | "rewind", round: number): void;
 }
 
 export function ChatView(props: Props) {
-  const { store, notes, choices, composer, changes, renaming, onRenamed, onBack, onChanges, onPlan } = props;
+  const { store, notes, choices, composer, changes, renaming, onRenamed, onBack, onChanges, onPlan, onRound } = props;
   const shown = useObserved(store, (state) => state);
   const { items, document: session, sent, role, line, older, failure } = shown;
   const rows = useMemo(() => rowsOf(items, sent, session), [items, sent, session]);
-  const draw = useDraw(store, rows.length, composer);
+  const draw = useDraw(store, rows.length, composer, onRound);
   const renamed = (title: string | null) => {
     onRenamed();
     if (title !== null) void notes.trying(rename(store.id, title));
@@ -51,7 +52,10 @@ export function ChatView(props: Props) {
   );
 }
 
-function useDraw(store: SessionStore, count: number, composer: RefObject<ComposerHandle | null>) {
+function useDraw(store: SessionStore, count: number, composer: RefObject<ComposerHandle | null>, onRound: Props["onRound"]) {
+  const toRound = useRef(onRound);
+  toRound.current = onRound;
+  const round = useCallback((way: "fork" | "rewind", number: number) => toRound.current(way, number), []);
   const question = useCallback((item: QuestionItem): ReactNode => <Asked store={store} item={item} />, [store]);
   const edit = useCallback(
     (text: string, command: string) => {
@@ -61,7 +65,7 @@ function useDraw(store: SessionStore, count: number, composer: RefObject<Compose
     [store, composer],
   );
   return (row: Row, index: number) => (
-    <RowView key={row.key} row={row} index={index} count={count} session={store.id} onEdit={edit} question={question} />
+    <RowView key={row.key} row={row} index={index} count={count} session={store.id} onEdit={edit} onRound={round} question={question} />
   );
 }
 

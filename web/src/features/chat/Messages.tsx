@@ -1,8 +1,9 @@
 /** What the user and the agent said. */
 import { type ReactNode, memo } from "react";
 import { Fold } from "@/features/chat/Fold";
-import { moment } from "@/model/moments";
+import { clock, moment } from "@/model/moments";
 import type { Sent } from "@/store/courier";
+import { Copy } from "@/ui/Copy";
 import { Icon } from "@/ui/Icon";
 import { Markdown } from "@/ui/Markdown";
 import type { AssistantItem, UserItem } from "@/wire/types.gen";
@@ -41,12 +42,38 @@ function Bubble({ children }: { children: ReactNode }) {
   );
 }
 
-export const AssistantMessage = memo(({ item }: { item: AssistantItem }) => (
-  <div className="space-y-1.5">
+interface SaidProps {
+  item: AssistantItem;
+  onRound(way: "fork" | "rewind", round: number): void;
+}
+
+export const AssistantMessage = memo(({ item, onRound }: SaidProps) => (
+  <div className="group/said relative space-y-1.5">
     {item.thinking && <Thinking item={item} />}
-    {(item.text || item.streaming) && <Markdown text={item.text} growing={item.streaming} />}
+    {item.text && <Markdown text={item.text} growing={item.streaming} />}
+    {item.text && !item.streaming && <Tools item={item} onRound={onRound} />}
   </div>
 ));
+
+/** Under a message, for whoever points at it. */
+function Tools({ item, onRound }: SaidProps) {
+  return (
+    <div className="absolute top-full right-0 z-10 flex items-center rounded-lg bg-raised opacity-0 shadow-float transition-opacity group-hover/said:opacity-100 focus-within:opacity-100 touch:hidden">
+      <Copy text={item.text} label="Copy message" />
+      <Tool icon="fork" label={`Fork from round ${item.round}`} onClick={() => onRound("fork", item.round)} />
+      <Tool icon="rewind" label={`Rewind to round ${item.round}`} onClick={() => onRound("rewind", item.round)} />
+      <span className="tabular px-2 text-2xs text-ink-3">{clock(item.at)}</span>
+    </div>
+  );
+}
+
+function Tool({ icon, label, onClick }: { icon: "fork" | "rewind"; label: string; onClick(): void }) {
+  return (
+    <button type="button" onClick={onClick} aria-label={label} title={label} className="inline-flex size-7 items-center justify-center rounded-md text-ink-3 hover:bg-hover hover:text-ink">
+      <Icon name={icon} size={14} />
+    </button>
+  );
+}
 
 function Thinking({ item }: { item: AssistantItem }) {
   const now = item.streaming && !item.text;

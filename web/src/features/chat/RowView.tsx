@@ -15,6 +15,7 @@ interface Props {
   count: number;
   session: string;
   onEdit(text: string, command: string): void;
+  onRound(way: "fork" | "rewind", round: number): void;
   question(item: QuestionItem): ReactNode;
 }
 
@@ -34,7 +35,7 @@ const NAMES: Record<Item["kind"], string> = {
 // More air around what people say, little between what tools do.
 const AIR: Partial<Record<Item["kind"], string>> = { user: "pt-5 pb-2", tool: "py-px", divider: "py-4", stop: "py-2" };
 
-export const RowView = memo(({ row, index, count, session, onEdit, question }: Props) => {
+export const RowView = memo(({ row, index, count, session, onEdit, onRound, question }: Props) => {
   const kind = row.row === "item" ? row.item.kind : row.row === "sent" ? "user" : "assistant";
   const edge = `${index === 0 ? "mt-4" : ""} ${index === count - 1 ? "mb-4" : ""}`;
   return (
@@ -49,7 +50,7 @@ export const RowView = memo(({ row, index, count, session, onEdit, question }: P
         row.item.kind === "question" ? (
           question(row.item)
         ) : (
-          <ItemView item={row.item} session={session} />
+          <ItemView item={row.item} session={session} onRound={onRound} />
         )
       ) : row.row === "sent" ? (
         <SentMessage sent={row.sent} onEdit={(text) => onEdit(text, row.sent.command.id)} />
@@ -60,12 +61,12 @@ export const RowView = memo(({ row, index, count, session, onEdit, question }: P
   );
 });
 
-function ItemView({ item, session }: { item: Exclude<Item, QuestionItem>; session: string }) {
+function ItemView({ item, session, onRound }: { item: Exclude<Item, QuestionItem> } & Pick<Props, "session" | "onRound">) {
   switch (item.kind) {
     case "user":
       return <UserMessage item={item} />;
     case "assistant":
-      return <AssistantMessage item={item} />;
+      return <AssistantMessage item={item} onRound={onRound} />;
     case "tool":
       return <ToolView item={item} session={session} />;
     case "plan":

@@ -7,22 +7,33 @@ Rule 3: a result stands right after its call, whenever it came. One that overtoo
 Rule 4: a response that was cut off stays for people to read. It is sent to a model as well, unless
         the next briefing quotes it: then the briefing is what the model gets (SPEC D6).
 Rule 5: compaction and rewind cut between turns: never between a call and its result.
+Rule 6: after a compaction the events of its tail are enough: what they stand behind is the summary.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from holdfast.core import events as e
-from holdfast.core.ids import CallId, InputId, RoundNumber, RunNumber
+from holdfast.core.ids import CallId, InputId, RoundNumber, RunNumber, Seq
 from holdfast.core.messages import AssistantMessage, Message, TextPart, UserMessage
 from holdfast.core.turn import TEXT, THINKING, Settled, Turn
+
+START = Seq(0)
 
 
 class Conversation:
     """Grows by `add`. Whoever wants a value takes `messages()`, which are values."""
 
-    def __init__(self) -> None:
+    def __init__(self, after: Seq = START) -> None:
+        """`after`: the events come from behind this place on, where a compaction's tail begins."""
+        self._at = int(after)  # the last event
+        self._tail = int(after) + 1 if after else 0  # while its summary has not come yet
         self._turns: list[Turn | UserMessage] = []
+        self._begins: list[int] = []  # the event that each turn began with
+        self._untold: dict[
+            InputId, int
+        ] = {}  # where an input was accepted that no run has begun with
+        self._rewound_at = 0
         self._inputs: dict[InputId, str] = {}
         self._runs: dict[RunNumber, e.RunStarted] = {}
         self._rounds: dict[RoundNumber, Turn] = {}
@@ -37,6 +48,7 @@ class Conversation:
     def extend(self, events: Iterable[e.Event]) -> None:
         handlers = self._handlers
         for event in events:
+            self._at += 1
             handle = handlers.get(type(event))
             if handle is not None:  # most kinds of events are not said to anyone
                 handle(self, event)
@@ -74,13 +86,23 @@ class Conversation:
         """The last place, at or before `index`, at which the conversation may be cut."""
         return self._place(self._turns_before(index))
 
+    def tail_of(self, index: int) -> Seq:
+        """The first event that is needed to make what is kept from message `index` on; 0: all are."""
+        turn = self._turns_before(index)
+        begins = self._begins[turn] if turn < len(self._begins) else self._at + 1
+        first = min([begins, *self._untold.values()])
+        return Seq(first) if self._rewound_at < first else START
+
     # --- the user's turns ---------------------------------------------------------------------
 
     def _accept(self, event: e.InputAccepted | e.InputEdited) -> None:
         self._inputs[event.input] = event.text
+        if isinstance(event, e.InputAccepted):
+            self._untold[event.input] = self._at
 
     def _withdraw(self, event: e.InputWithdrawn) -> None:
         self._inputs.pop(event.input, None)
+        self._untold.pop(event.input, None)
 
     def _start_run(self, event: e.RunStarted) -> None:
         if self._runs.get(event.run) == event:
@@ -92,10 +114,13 @@ class Conversation:
             if turn is not None and turn.finished is None:
                 del self._rounds[number]
         self._begun_rounds.clear()
+        if event.input is not None:
+            self._untold.pop(event.input, None)
         text = event.text
         if text is None and event.input is not None:
             text = self._inputs.get(event.input)
         if text or event.briefing:
+            self._begins.append(self._at)
             self._turns.append(
                 UserMessage(
                     text=text or None,
@@ -112,6 +137,7 @@ class Conversation:
         if turn is None:
             turn = self._rounds[round] = Turn(round, attempt)
             self._begun_rounds.add(round)
+            self._begins.append(self._at)
             self._turns.append(turn)
         return turn
 
@@ -176,15 +202,21 @@ class Conversation:
     # --- compaction and rewind ----------------------------------------------------------------
 
     def _compact(self, event: e.ConversationCompacted) -> None:
-        cut = self._turns_before(event.kept_from)
-        summary = UserMessage(briefing=event.summary, summarised=self._place(cut))
-        self._turns[:cut] = [summary]
+        if self._tail not in (0, event.tail):
+            return  # an earlier one: what it stood for is in the summary that is still to come
+        cut = 0 if self._tail else self._turns_before(event.kept_from)
+        size = event.kept_from if self._tail else self._place(cut)
+        self._tail = 0
+        self._turns[:cut] = [UserMessage(briefing=event.summary, summarised=size)]
+        self._begins[:cut] = [self._at]
 
     def _rewind(self, event: e.Rewound) -> None:
+        self._rewound_at = self._at
         if event.conversation:
             cut = self._turns_before(event.message_count, whole=True)
             gone = {turn for turn in self._turns[cut:] if isinstance(turn, Turn)}
             self._turns[cut:] = []
+            self._begins[cut:] = []
             self._rounds = {n: t for n, t in self._rounds.items() if t not in gone}
 
     def _turns_before(self, index: int, *, whole: bool = False) -> int:

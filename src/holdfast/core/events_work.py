@@ -1,7 +1,7 @@
 """Events of the work in a run: rounds, calls, conversation, workspace. See events.py."""
 
 from holdfast.core.budget import Usage
-from holdfast.core.ids import BlobId, CallId, RoundNumber
+from holdfast.core.ids import BlobId, CallId, RoundNumber, Seq
 from holdfast.core.session import Call, Closing, CoderState
 from holdfast.core.truth import Drift, Truth, Workspace
 from holdfast.core.value import Value
@@ -127,6 +127,7 @@ class ConversationCompacted(Value):
 
     summary: str
     kept_from: int
+    tail: Seq = Seq(0)  # the first event that what is kept was made of; 0: not known
     usage: Usage = Usage()
 
 

@@ -234,11 +234,12 @@ def _conversation(s: Session, event: e.ConversationEvent) -> Changes:
     match event:
         case e.ConversationRepaired():
             return {}
-        case e.ConversationCompacted(kept_from=kept, usage=usage):
+        case e.ConversationCompacted(kept_from=kept, usage=usage, tail=tail):
             messages = s.messages - kept + 1
             base = max(s.base_messages - kept, 0) + 1
             return dict(
                 compacted_at=s.seq + 1,
+                tail=tail,
                 context=0,  # until the next response says how much is left
                 messages=messages,
                 base_messages=base,

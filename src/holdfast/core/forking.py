@@ -13,7 +13,7 @@ from typing import get_args
 
 from holdfast.core import events as e
 from holdfast.core.budget import Usage
-from holdfast.core.ids import Millis, RoundNumber
+from holdfast.core.ids import Millis, RoundNumber, Seq
 from holdfast.core.session import Stop, StopReason
 from holdfast.core.value import Value, replace
 
@@ -77,8 +77,10 @@ def _copied(events: Sequence[e.Event]) -> list[e.Event]:
         match event:
             case e.InputAccepted(input=id) | e.InputEdited(input=id) | e.InputWithdrawn(input=id):
                 kept += [event] if id in delivered else []
-            case e.ResponseFinished() | e.ConversationCompacted():
+            case e.ResponseFinished():
                 kept.append(replace(event, usage=Usage()))
+            case e.ConversationCompacted():  # its tail is a place in the parent's journal
+                kept.append(replace(event, usage=Usage(), tail=Seq(0)))
             case _ if isinstance(event, COPIED):
                 kept.append(event)
             case _:

@@ -314,6 +314,7 @@ class Session(Value):
     messages: int = 0
     base_messages: int = 0  # of them, those from before the current or last run
     compacted_at: Seq = Seq(0)
+    tail: Seq = Seq(0)  # the first event that the conversation as it stands is made of; 0: all are
 
     queue: tuple[Queued, ...] = ()
     decisions: tuple[Decision, ...] = ()

@@ -18,7 +18,7 @@ from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.conversation import Conversation
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, RelayAnswer, StartAgent
-from holdfast.core.ids import CallId, LaunchNumber, SessionId, Token
+from holdfast.core.ids import CallId, LaunchNumber, Seq, SessionId, Token
 from holdfast.core.plan import Abilities
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, ErrorClass, Session, StopReason
@@ -155,8 +155,12 @@ class BuiltinAgents:
 
     async def _loop(self, session: Session) -> Loop:
         model, tools = self._models(session), self._toolbox(session)
-        conversation = Conversation()
-        conversation.extend(await self._journal.events(session.id))
+        before_tail = Seq(max(session.tail - 1, 0))
+
+        async def written() -> Conversation:
+            found = Conversation(before_tail)
+            found.extend(await self._journal.events(session.id, after=before_tail))
+            return found
 
         async def submit(given: i.Input) -> tuple[Session, tuple[e.Event, ...]]:
             outcome = await self.submit(session.id, given)
@@ -174,7 +178,7 @@ class BuiltinAgents:
         coders = self._coders(session)
         return Loop(
             session,
-            conversation,
+            await written(),
             submit=submit,
             model=model,
             tools=tools,
@@ -183,6 +187,7 @@ class BuiltinAgents:
             clock=self._clock,
             secrets=self._secrets(session.id),
             window=self._window,
+            written=written,
         )
 
     async def _failed(self, session: Session, error: ErrorClass, message: str) -> None:

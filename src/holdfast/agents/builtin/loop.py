@@ -24,7 +24,7 @@ from holdfast.core import inputs as i
 from holdfast.core.budget import Exceeded, exceeded, hint_used, uncounted, warning
 from holdfast.core.compaction import NEAR, SHORT_TAIL, TAIL, due, place, told
 from holdfast.core.conversation import Conversation
-from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber
+from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber, Seq
 from holdfast.core.session import (
     GRANTS,
     PERMISSION,
@@ -42,6 +42,7 @@ from holdfast.core.session import (
 )
 from holdfast.ports import Clock
 
+Written = Callable[[], Awaitable[Conversation]]  # the conversation as the journal has it
 Submit = Callable[[i.Input], Awaitable[tuple[Session, tuple[e.Event, ...]]]]
 
 
@@ -69,6 +70,7 @@ class Loop:
         system: str,
         coder: Helper,
         window: int,
+        written: Written,
         clock: Clock,
         secrets: frozenset[str] = frozenset(),
     ) -> None:
@@ -76,7 +78,7 @@ class Loop:
         self._session, self._conversation = session, conversation
         self._submit, self._model, self._tools = submit, model, tools
         self._system, self._clock, self._secrets = system, clock, secrets
-        self._coder, self._window = coder, window
+        self._coder, self._window, self._written = coder, window, written
         self._asked: dict[CallId, Call] = {}  # as the model wrote them; the journal has no secrets
         self._launch: LaunchNumber = session.launch.number
         self._run = session.run.number
@@ -182,8 +184,16 @@ class Loop:
                 continue
             text = told(summary.text, head)
             return await self.say(
-                e.ConversationCompacted(summary=text, kept_from=cut, usage=summary.usage)
+                e.ConversationCompacted(
+                    summary=text, kept_from=cut, usage=summary.usage, tail=await self._tail(cut)
+                )
             )
+
+    async def _tail(self, cut: int) -> Seq:
+        """Others write to the journal too: which event it is, only the journal knows."""
+        written = await self._written()
+        same = len(written.messages()) == len(self._conversation.messages())
+        return written.tail_of(cut) if same else Seq(0)
 
     async def patience(self, retry: Retry, failed: ModelFailed, *events: i.Reportable) -> None:
         """Waits, visibly, until it may be tried again; raises the failure if that is no use."""

@@ -21,6 +21,7 @@ from holdfast.assembly import System
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
+from holdfast.core.conversation import build
 from holdfast.core.ids import CallId, InputId, LaunchNumber, RoundNumber, SessionId
 from holdfast.core.session import Call, EffectClass, Evidence, StopReason
 from holdfast.testing.model_server import ModelServer
@@ -57,7 +58,11 @@ async def fill(home, id, model, count, *, compacted):
     for number in range(1, count // 2 + 1):
         await made.engine.submit(id, _round(number, model, next(texts).text, next(texts).text))
     if compacted:
-        event = e.ConversationCompacted(summary="What was done. " * 60, kept_from=count - KEPT)
+        past = build(await made.engine.journal.events(id))
+        cut = past.cut_at(count - KEPT)
+        event = e.ConversationCompacted(
+            summary="What was done. " * 60, kept_from=cut, tail=past.tail_of(cut)
+        )
         await made.engine.submit(id, i.Heard(launch=LaunchNumber(1), events=(event,)))
     session = await made.engine.session(id)
     stopped = i.RunFinished(

@@ -10,7 +10,7 @@ Rule 5: compaction and rewind cut between turns: never between a call and its re
 Rule 6: after a compaction the events of its tail are enough: what they stand behind is the summary.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from holdfast.core import events as e
@@ -30,9 +30,8 @@ class Conversation:
         self._tail = int(after) + 1 if after else 0  # while its summary has not come yet
         self._turns: list[Turn | UserMessage] = []
         self._begins: list[int] = []  # the event that each turn began with
-        self._untold: dict[
-            InputId, int
-        ] = {}  # where an input was accepted that no run has begun with
+        self._accepted: dict[InputId, int] = {}  # where
+        self._told: set[InputId] = set()  # a run has begun with it
         self._rewound_at = 0
         self._inputs: dict[InputId, str] = {}
         self._runs: dict[RunNumber, e.RunStarted] = {}
@@ -87,22 +86,31 @@ class Conversation:
         return self._place(self._turns_before(index))
 
     def tail_of(self, index: int) -> Seq:
-        """The first event that is needed to make what is kept from message `index` on; 0: all are."""
+        """The first event that what is kept from message `index` on is made of; 0: it is made of
+        more than its tail, since words wait from before it or it was rewound."""
         turn = self._turns_before(index)
-        begins = self._begins[turn] if turn < len(self._begins) else self._at + 1
-        first = min([begins, *self._untold.values()])
-        return Seq(first) if self._rewound_at < first else START
+        first = self._begins[turn] if turn < len(self._begins) else self._at + 1
+        needed = [self._accepted[id] for id in self._words_by_name(turn) if id in self._accepted]
+        return Seq(first) if self._rewound_at < first <= min([first, *needed]) else START
+
+    def _words_by_name(self, turn: int) -> Iterator[InputId]:
+        """Inputs whose words stand where they were accepted: those that wait, and those of kept runs
+        that name no words of their own."""
+        yield from self._inputs.keys() - self._told
+        for kept in self._turns[turn:]:
+            if isinstance(kept, UserMessage) and kept.input is not None and kept.run is not None:
+                begun = self._runs.get(kept.run)
+                if begun is not None and begun.text is None:
+                    yield kept.input
 
     # --- the user's turns ---------------------------------------------------------------------
 
     def _accept(self, event: e.InputAccepted | e.InputEdited) -> None:
         self._inputs[event.input] = event.text
-        if isinstance(event, e.InputAccepted):
-            self._untold[event.input] = self._at
+        self._accepted.setdefault(event.input, self._at)
 
     def _withdraw(self, event: e.InputWithdrawn) -> None:
         self._inputs.pop(event.input, None)
-        self._untold.pop(event.input, None)
 
     def _start_run(self, event: e.RunStarted) -> None:
         if self._runs.get(event.run) == event:
@@ -115,7 +123,7 @@ class Conversation:
                 del self._rounds[number]
         self._begun_rounds.clear()
         if event.input is not None:
-            self._untold.pop(event.input, None)
+            self._told.add(event.input)
         text = event.text
         if text is None and event.input is not None:
             text = self._inputs.get(event.input)

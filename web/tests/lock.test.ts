@@ -118,6 +118,17 @@ test("a tab that is closed leaves it to the watcher, after a moment for a reload
   expect(two.role).toBe("driving");
 });
 
+test("a tab that is opened after another was closed need not wait for a heartbeat", () => {
+  const one = browser.tab();
+  browser.pass(100);
+  one.leave();
+  const two = browser.tab();
+  browser.pass(100);
+  expect(two.role).toBe("watching");
+  browser.pass(2_500);
+  expect(two.role).toBe("driving");
+});
+
 test("a tab that died without a word is given up after a minute, not before", () => {
   const [one, two] = [browser.tab(), browser.tab()];
   browser.pass(100);

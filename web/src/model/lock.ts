@@ -6,7 +6,8 @@
  * Rule 2: who writes it reads it again a moment later: of two that wrote at once, the last one has it.
  * Rule 3: a tab's token lives in memory and is put into sessionStorage only while the page is being
  *         left. So a reload finds it and reclaims; a cloned tab copies a storage without it.
- * Rule 4: a tab that leaves says so; watchers wait a moment (it may be a reload), then take it.
+ * Rule 4: a tab that leaves says so, and leaves a lock that is stale in a moment (it may be a reload):
+ *         then whoever watches takes it, also one that was opened too late to hear of it.
  */
 import type { Shelf } from "@/model/outbox";
 
@@ -78,7 +79,9 @@ export class TabLock {
   /** The page is being left: put the token where a reload finds it. */
   leaving(): void {
     this.ground.tab.setItem(TOKEN, this.token);
-    if (this.role === "driving") this.say("leaving");
+    if (this.role !== "driving") return;
+    this.write(GRACE - STALE);
+    this.say("leaving");
   }
 
   /** The page came back without having been unloaded. */
@@ -125,7 +128,8 @@ export class TabLock {
   private watch(): void {
     this.quiet();
     this.become("watching");
-    this.after(HEARTBEAT, () => (this.held() === null ? this.claim() : this.watch()));
+    const left = (this.held()?.at ?? 0) + STALE + 1 - this.ground.now();
+    this.after(Math.max(SETTLE, Math.min(HEARTBEAT, left)), () => (this.held() === null ? this.claim() : this.watch()));
   }
 
   private claimIfUnrenewed(owner: string): void {
@@ -148,8 +152,8 @@ export class TabLock {
     }
   }
 
-  private write(): void {
-    const held: Held = { owner: this.token, at: this.ground.now() };
+  private write(shift = 0): void {
+    const held: Held = { owner: this.token, at: this.ground.now() + shift };
     this.ground.local.setItem(this.key, JSON.stringify(held));
   }
 

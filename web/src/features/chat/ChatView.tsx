@@ -43,11 +43,11 @@ export function ChatView(props: Props) {
     <main className="flex min-h-0 min-w-0 flex-1 flex-col" data-testid="chat" data-session={store.id}>
       <ChatHeader session={session} line={line} choices={choices} changes={changes} renaming={renaming} onRename={renamed} onBack={onBack} onChanges={onChanges} />
       {rows.length > 0 ? (
-        <Timeline key={store.id} rows={rows} draw={draw} older={older} onTop={() => void store.loadOlder()} asks={(session?.pending.length ?? 0) > 0} />
+        <Timeline key={`timeline ${store.id}`} rows={rows} draw={draw} older={older} onTop={() => void store.loadOlder()} asks={(session?.pending.length ?? 0) > 0} />
       ) : (
         <Empty fresh={shown.fresh} trouble={failure?.message ?? ""} hint={failure?.hint ?? ""} />
       )}
-      {session && <Foot key={store.id} store={store} shown={shown} session={session} role={role} notes={notes} composer={composer} onPlan={onPlan} />}
+      {session && <Foot key={`foot ${store.id}`} store={store} shown={shown} session={session} role={role} notes={notes} composer={composer} onPlan={onPlan} />}
     </main>
   );
 }

@@ -1,0 +1,42 @@
+"""A session for each reason a run can stop for: real runs, each really stopped by that."""
+
+from tests.browser.house import END, call, words
+
+LIST = {"text": "Looking.", "tool_calls": [call("list")], "usage": {"input": 60, "output": 40}}
+SLOWLY = {"text": words(600), "chunk_ms": 30}
+
+# reason: what its strip begins with, its tint (SPEC K2)
+STOPS = {
+    "cancelled": ("Agent stopped by user", "gray"),
+    "budget_exceeded": ("Budget limit reached (100% used)", "amber"),
+    "tool_limit": ("Tool call limit reached", "amber"),
+    "round_limit": ("Round limit reached", "amber"),
+    "time_limit": ("Time limit reached", "amber"),
+    "rate_limited": ("Rate limited until ", "amber"),
+    "error": ("Something went wrong", "red"),
+    "interrupted": ("Session was interrupted. Resume where you left off?", "gray"),
+}
+
+
+def stop(house, reason):
+    """The id of a session that has just stopped for this reason."""
+    if reason == "interrupted":
+        return house.interrupted(SLOWLY, END, title=reason)
+    rows, limits = RUNS[reason]
+    id = house.create(*rows, title=reason, limits=limits)
+    if reason == "cancelled":
+        house.streaming(id)
+        house.ask("POST", f"/api/sessions/{id}/cancel", {})
+    house.stopped(id)
+    return id
+
+
+RUNS = {
+    "cancelled": ((SLOWLY, END), {}),
+    "budget_exceeded": ((LIST, END), {"budget_tokens": 100}),
+    "tool_limit": ((LIST, END), {"max_tool_calls": 1}),
+    "round_limit": ((LIST, END), {"max_rounds": 1}),
+    "time_limit": (({**LIST, "text": words(10), "chunk_ms": 50}, END), {"max_time": 0.3}),
+    "rate_limited": (({"fail": {"status": 429, "retry_after": 3600, "times": 1}}, END), {}),
+    "error": (({"fail": {"status": 400, "times": 1}}, END), {}),
+}

@@ -1,7 +1,7 @@
 // spec: K1
 import { expect, test } from "vitest";
 import { arranged } from "@/model/sessions";
-import { session } from "./made";
+import { session, stopped } from "./made";
 
 const titles = (filter: string, ...all: Parameters<typeof session>): string[] =>
   arranged(all.map((each, n) => session({ id: String(n), ...each })), filter).map((each) => each.title);
@@ -19,6 +19,17 @@ test("who needs you comes first, then who works, then what is pinned, then the r
     "",
   );
   expect(found.map((each) => each.title)).toEqual(["asks", "works", "pinned", "recent", "old"]);
+});
+
+test("looking at a session does not move it: its last stop counts, not its last change", () => {
+  const found = arranged(
+    [
+      session({ id: "1", title: "looked at", last_stop: stopped("2026-01-01T00:00:00Z"), updated_at: "2026-01-09T00:00:00Z" }),
+      session({ id: "2", title: "later", last_stop: stopped("2026-01-02T00:00:00Z"), updated_at: "2026-01-02T00:00:00Z" }),
+    ],
+    "",
+  );
+  expect(found.map((each) => each.title)).toEqual(["later", "looked at"]);
 });
 
 test("all words of the filter must be found, anywhere in what is shown", () => {

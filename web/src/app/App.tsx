@@ -47,8 +47,9 @@ export function App({ page }: { page: Page }) {
           current={route.session}
           hrefOf={hrefOf}
           onNew={() => setOpen("new")}
+          onSearch={() => setOpen("search")}
           filter={filter}
-          foot={<SideFoot sessions={page.sessions} stats={route.place === "stats"} onHelp={() => setOpen("help")} onSearch={() => setOpen("search")} />}
+          foot={<SideFoot sessions={page.sessions} stats={route.place === "stats"} onHelp={() => setOpen("help")} />}
         />
       </aside>
       {store ? (

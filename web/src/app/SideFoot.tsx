@@ -14,20 +14,18 @@ interface Props {
   sessions: Sessions;
   stats: boolean;
   onHelp(): void;
-  onSearch(): void;
 }
 
-export function SideFoot({ sessions, stats, onHelp, onSearch }: Props) {
+export function SideFoot({ sessions, stats, onHelp }: Props) {
   const line = useObserved(sessions, (state) => state.line);
   const [theme, next] = useTheme();
   const [notifying, toggle] = useNotifying();
   return (
     <footer className="flex h-11 shrink-0 items-center gap-1 border-t border-line pr-1.5 pl-4 text-xs text-ink-3 touch:h-14">
-      <span className={`size-1.5 rounded-full ${DOTS[line]}`} />
+      <span className={`size-1.5 shrink-0 rounded-full ${DOTS[line]}`} />
       <span className="ml-1 flex-1" data-testid="connection" data-line={line}>
         {WORDS[line]}
       </span>
-      <IconButton icon="search" label="Search" shortcut="Control+K" onClick={onSearch} data-testid="search" />
       <IconButton icon="chart" label="Dashboard" shortcut="g d" aria-pressed={stats} onClick={() => go(STATS)} data-testid="dashboard" />
       {canNotify() && (
         <IconButton icon="bell" label="Notifications" aria-pressed={notifying} onClick={() => void toggle()} data-testid="notifications" />

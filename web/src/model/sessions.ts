@@ -16,6 +16,11 @@ export function groupOf(session: SessionOut): Group {
   return session.pinned ? "pinned" : "recent";
 }
 
+/** When it last did something. Looking at it, naming it, pinning it are not its doing. */
+export function activeAt(session: SessionOut): string {
+  return session.run === null ? (session.last_stop?.at ?? session.updated_at) : session.updated_at;
+}
+
 /** In the order in which they are shown; each group newest first. */
 export function arranged(sessions: Iterable<SessionOut>, filter: string): SessionOut[] {
   const rank = new Map(GROUPS.map(({ group }, index) => [group, index]));
@@ -24,7 +29,7 @@ export function arranged(sessions: Iterable<SessionOut>, filter: string): Sessio
     .filter((session) => !session.archived && !session.trashed && matches(session, words))
     .sort(
       (a, b) =>
-        rank.get(groupOf(a))! - rank.get(groupOf(b))! || (a.updated_at < b.updated_at ? 1 : -1),
+        rank.get(groupOf(a))! - rank.get(groupOf(b))! || (activeAt(a) < activeAt(b) ? 1 : -1),
     );
 }
 

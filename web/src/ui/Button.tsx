@@ -5,7 +5,7 @@ import { Icon, type IconName } from "@/ui/Icon";
 type Look = "primary" | "plain" | "quiet" | "danger";
 
 const LOOKS: Record<Look, string> = {
-  primary: "bg-purple-600 text-white hover:bg-purple-500",
+  primary: "bg-purple-600 text-white hover:bg-purple-700",
   plain: "border border-line-2 bg-raised text-ink hover:bg-hover",
   quiet: "text-ink-2 hover:bg-hover hover:text-ink",
   danger: "border border-line-2 bg-raised text-bad hover:bg-hover",

@@ -22,6 +22,7 @@ const PATHS = {
   down: "M6 9l6 6 6-6",
   edit: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
   file: "M6 3h8l4 4v14H6zM14 3v4h4",
+  filter: "M4 7h16M7 12h10M10 17h4",
   folder: "M3 6h6l2 2h10v11H3z",
   fork: "M7 4v5a3 3 0 0 0 3 3h4a3 3 0 0 0 3-3V4M12 12v8",
   globe: "M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM4 12h16M12 4c3 3 3 13 0 16M12 4c-3 3-3 13 0 16",

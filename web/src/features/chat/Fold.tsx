@@ -8,11 +8,10 @@ interface Props {
   id: string;
   head: ReactNode;
   children: () => ReactNode; // drawn only when open
-  label: string;
   testid?: string;
 }
 
-export function Fold({ id, head, children, label, testid }: Props) {
+export function Fold({ id, head, children, testid }: Props) {
   const opened = useContext(Opened);
   const [open, setOpen] = useState(opened.has(id));
   const toggle = () => {
@@ -26,7 +25,6 @@ export function Fold({ id, head, children, label, testid }: Props) {
         type="button"
         onClick={toggle}
         aria-expanded={open}
-        aria-label={label}
         className="-mx-2 flex min-h-7 w-[calc(100%+1rem)] items-center gap-2 rounded-md px-2 text-left text-[0.8125rem] text-ink-2 hover:bg-hover touch:min-h-11"
       >
         {head}

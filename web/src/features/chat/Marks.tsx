@@ -12,7 +12,7 @@ export function Divider({ item }: { item: DividerItem }) {
   const rule = <Rule icon="play" text={item.text} about={about} at={item.at} />;
   if (!item.briefing) return <div data-testid="divider">{rule}</div>;
   return (
-    <Fold id={item.id} label={`${item.text}: what the agent was told`} testid="divider" head={rule}>
+    <Fold id={item.id} testid="divider" head={rule}>
       {() => <pre className="code rounded-lg border border-line bg-sunken px-3 py-2 whitespace-pre-wrap text-ink-2">{item.briefing}</pre>}
     </Fold>
   );
@@ -21,7 +21,7 @@ export function Divider({ item }: { item: DividerItem }) {
 export function Compacted({ item }: { item: CompactedItem }) {
   const rule = <Rule icon="archive" text="Conversation compacted" about="" at={item.at} />;
   return (
-    <Fold id={item.id} label="Conversation compacted: what is kept of it" testid="compacted" head={rule}>
+    <Fold id={item.id} testid="compacted" head={rule}>
       {() => <p className="border-l border-line pl-3 text-[0.8125rem] whitespace-pre-wrap text-ink-2">{item.summary}</p>}
     </Fold>
   );
@@ -139,11 +139,11 @@ interface CardProps {
 function Card({ icon, title, about, testid, busy = false, children }: CardProps) {
   return (
     <section aria-label={title} data-testid={testid} className="rounded-xl border border-line bg-raised px-3.5 py-2.5 shadow-soft">
-      <h3 className="mb-1.5 flex items-center gap-2 text-xs text-ink-3">
+      <h2 className="mb-1.5 flex items-center gap-2 text-xs text-ink-3">
         {busy ? <Working size={13} /> : <Icon name={icon} size={13} />}
         <span className="font-medium text-ink-2">{title}</span>
         <span className="tabular">{about}</span>
-      </h3>
+      </h2>
       {children}
     </section>
   );

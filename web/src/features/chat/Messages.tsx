@@ -80,7 +80,6 @@ function Thinking({ item }: { item: AssistantItem }) {
   return (
     <Fold
       id={`${item.id}/thinking`}
-      label={now ? "Thinking" : "Thought"}
       testid="thinking"
       head={
         <>

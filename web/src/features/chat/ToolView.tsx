@@ -35,7 +35,6 @@ interface Props {
 export const ToolView = memo(({ item, session }: Props) => (
   <Fold
     id={item.id}
-    label={`${item.summary || item.name}, ${outcome(item)}`}
     testid="tool"
     head={
       <>
@@ -73,7 +72,11 @@ function End({ item }: { item: ToolItem }) {
   const plain = item.status === "finished" && !item.failed;
   const took = item.millis > 0 ? lasting(item.millis) : "";
   const tint = item.failed || item.status === "denied" ? "text-bad" : item.status === "unknown" ? "text-warn" : "text-ink-3";
-  return <span className={`tabular shrink-0 text-2xs ${tint}`}>{plain ? took : [words, took].filter(Boolean).join(" · ")}</span>;
+  return (
+    <span className={`tabular shrink-0 text-2xs ${tint}`}>
+      {plain && <span className="sr-only">finished</span>} {plain ? took : [words, took].filter(Boolean).join(" · ")}
+    </span>
+  );
 }
 
 function Running({ begun }: { begun: string }) {

@@ -10,8 +10,11 @@ export type Row =
 
 export function rowsOf(items: ItemList, sent: readonly Sent[], session: SessionOut | null): Row[] {
   const rows: Row[] = [];
-  for (const item of items) if (!isEmpty(item)) rows.push({ key: item.id, row: "item", item });
   const last = items.at(-1);
+  const told = last?.kind === "stop" && last.reason === session?.banner?.reason ? last : null; // by the banner
+  for (const item of items) {
+    if (item !== told && !isEmpty(item)) rows.push({ key: item.id, row: "item", item });
+  }
   const writes = last?.kind === "assistant" && last.streaming && last.text !== "";
   const calls = last?.kind === "tool" && last.status === "running"; // it shows that itself
   const asks = (session?.pending.length ?? 0) > 0;

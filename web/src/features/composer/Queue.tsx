@@ -16,10 +16,10 @@ export function Queue({ queue, held, enabled, onEdit, onWithdraw }: Props) {
   if (queue.length === 0) return null;
   return (
     <section aria-label="Queue" data-testid="queue" className="rounded-xl border border-line bg-side px-2 py-1.5">
-      <h3 className="flex items-center gap-1.5 px-1.5 pb-0.5 text-2xs font-medium text-ink-3">
+      <h2 className="flex items-center gap-1.5 px-1.5 pb-0.5 text-2xs font-medium text-ink-3">
         <Icon name="clock" size={12} />
         {held ? `${queue.length} held until you resume` : `${queue.length} queued`}
-      </h3>
+      </h2>
       <ol>
         {queue.map((input) => (
           <Queued key={input.id} input={input} enabled={enabled} onEdit={onEdit} onWithdraw={onWithdraw} />

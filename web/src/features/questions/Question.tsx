@@ -31,10 +31,10 @@ export function Question({ item, sent, enabled, onAnswer }: Props) {
       onKeyDown={byKey}
       className="rounded-xl border border-amber-300 bg-amber-50/60 px-4 py-3 dark:border-amber-700/50 dark:bg-amber-900/15"
     >
-      <h3 className="mb-1 flex items-center gap-2 text-xs font-medium text-amber-800 dark:text-amber-200">
+      <h2 className="mb-1 flex items-center gap-2 text-xs font-medium text-amber-800 dark:text-amber-200">
         <Icon name="question" size={14} />
         <span className="inline-block first-letter:uppercase">{item.question_kind.replaceAll("_", " ")}</span>
-      </h3>
+      </h2>
       <p className="mb-3 text-[0.9375rem] leading-relaxed break-words whitespace-pre-wrap">{item.text}</p>
       {item.options.length > 0 ? (
         <div className="flex flex-wrap gap-2">

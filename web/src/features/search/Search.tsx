@@ -36,7 +36,7 @@ export function Search({ sessions, onOpen, onClose }: Props) {
       <div className="flex items-center gap-2.5 border-b border-line px-4">
         {busy ? <Working size={16} /> : <Icon name="search" size={16} className="text-ink-3" />}
         <input
-          autoFocus
+          data-first
           type="search"
           value={text}
           onChange={(event) => (setText(event.target.value), setChosen(0))}

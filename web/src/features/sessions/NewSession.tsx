@@ -49,7 +49,7 @@ export function NewSession({ known, onCreated, onClose }: Props) {
     <Dialog title="New session" onClose={onClose} testid="new-dialog">
       <form onSubmit={(event) => void create(event)} className="space-y-4 p-4">
         <textarea
-          autoFocus
+          data-first
           rows={3}
           value={wanted.prompt}
           onChange={(event) => put("prompt")(event.target.value)}

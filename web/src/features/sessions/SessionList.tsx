@@ -15,24 +15,26 @@ interface Props {
   current: string | null;
   hrefOf(session: string): string;
   onNew(): void;
+  onSearch(): void;
   filter: RefObject<HTMLInputElement | null>;
   foot: ReactNode;
 }
 
-export function SessionList({ sessions, current, hrefOf, onNew, filter, foot }: Props) {
+export function SessionList({ sessions, current, hrefOf, onNew, onSearch, filter, foot }: Props) {
   const [text, setText] = useState("");
   const all = useObserved(sessions, (state) => state.sessions);
   const loaded = useObserved(sessions, (state) => state.loaded);
   const shown = useMemo(() => arranged(all.values(), text), [all, text]);
   return (
     <nav aria-label="Sessions" className="flex h-full min-h-0 flex-col" data-testid="session-list">
-      <header className="flex h-13 shrink-0 items-center gap-2 pr-2 pl-4">
+      <header className="flex h-13 shrink-0 items-center gap-1 pr-2 pl-4">
         <Mark />
-        <span className="flex-1 text-sm font-semibold tracking-tight">Holdfast</span>
+        <span className="ml-1 flex-1 text-sm font-semibold tracking-tight">Holdfast</span>
+        <IconButton icon="search" label="Search everything" shortcut="Control+K" onClick={onSearch} data-testid="search" />
         <IconButton icon="plus" label="New session" shortcut="n" onClick={onNew} data-testid="new-session" />
       </header>
       <div className="relative px-3 pb-2">
-        <Icon name="search" size={14} className="pointer-events-none absolute top-[9px] left-5.5 text-ink-3 touch:top-[15px]" />
+        <Icon name="filter" size={14} className="pointer-events-none absolute top-[9px] left-5.5 text-ink-3 touch:top-[15px]" />
         <input
           ref={filter}
           type="search"
@@ -60,7 +62,7 @@ function Rows({ shown, current, hrefOf }: { shown: SessionOut[] } & Pick<Props, 
   const now = useNow(30_000);
   const lines = useMemo(() => withTitles(shown), [shown]);
   return (
-    <div role="list" aria-label="Sessions" className="min-h-0 flex-1">
+    <div className="min-h-0 flex-1">
       <VList data={lines} style={{ height: "100%" }} className="px-2 pb-2">
         {(line) =>
           "count" in line ? (
@@ -69,9 +71,7 @@ function Rows({ shown, current, hrefOf }: { shown: SessionOut[] } & Pick<Props, 
               <span className="tabular opacity-80">{line.count}</span>
             </h2>
           ) : (
-            <div role="listitem" key={line.id}>
-              <SessionRow session={line} href={hrefOf(line.id)} current={line.id === current} now={now} />
-            </div>
+            <SessionRow key={line.id} session={line} href={hrefOf(line.id)} current={line.id === current} now={now} />
           )
         }
       </VList>

@@ -2,6 +2,7 @@ import { memo } from "react";
 import { Glyph } from "@/features/sessions/Glyph";
 import { age } from "@/model/moments";
 import { nameOf } from "@/model/place";
+import { activeAt } from "@/model/sessions";
 import type { SessionOut } from "@/wire/types.gen";
 
 interface Props {
@@ -27,7 +28,7 @@ export const SessionRow = memo(({ session, href, current, now }: Props) => (
         <span className={`min-w-0 flex-1 truncate text-[0.8125rem] leading-5 text-ink ${session.unseen ? "font-semibold" : "font-medium"}`}>
           {session.title || "Untitled"}
         </span>
-        <span className="tabular text-2xs text-ink-3">{age(session.updated_at, now)}</span>
+        <span className="tabular text-2xs text-ink-3">{age(activeAt(session), now)}</span>
       </span>
       <span className="flex items-center gap-1.5 text-xs text-ink-3">
         <span className="truncate">{about(session)}</span>

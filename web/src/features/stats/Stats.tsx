@@ -115,7 +115,7 @@ function Latest({ rows, hrefOf }: { rows: StopOutcome[]; hrefOf(session: string)
   const now = useNow(30_000);
   if (rows.length === 0) return <p className="py-4 text-sm text-ink-3">Nothing has stopped.</p>;
   return (
-    <div className="-mx-4 overflow-x-auto px-4" tabIndex={0} role="region" aria-label="Latest stops">
+    <div className="-mx-4 overflow-x-auto px-4" tabIndex={0} role="region" aria-label="Latest stops, one by one">
       <table className="w-full text-left text-xs whitespace-nowrap">
         <thead className="text-ink-3">
           <tr>

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PATIENCE = 30.0  # seconds for an answer; a stream has its own
+MANY = 3600.0  # the same where many are brought back, a few at a time
 QUIET = 60.0  # seconds of a stream without even an empty line: the daemon hangs
 KEYS = ("_API_KEY", "_BASE_URL")
 # What the profiles of agents name (agents/profiles/*.toml; a test compares them): where an agent keeps its
@@ -146,8 +147,8 @@ class Client:
     def get(self, path: str, kind: type[T]) -> T:
         return self._value(self.call("GET", path), kind)
 
-    def post(self, path: str, body: Any, kind: type[T]) -> T:
-        return self._value(self.call("POST", path, body), kind)
+    def post(self, path: str, body: Any, kind: type[T], patience: float = PATIENCE) -> T:
+        return self._value(self.call("POST", path, body, patience), kind)
 
     @staticmethod
     def _value(answer: bytes, kind: type[T]) -> T:
@@ -168,8 +169,8 @@ class Client:
             return False
         return True
 
-    def call(self, method: str, path: str, body: Any = None) -> bytes:
-        with self._connected(PATIENCE) as exchange:
+    def call(self, method: str, path: str, body: Any = None, patience: float = PATIENCE) -> bytes:
+        with self._connected(patience) as exchange:
             self._ask(exchange, method, path, body)
             return b"".join(exchange.pieces())
 

@@ -270,6 +270,15 @@ class BulkOut(Value, omit_defaults=False):
     skipped: tuple[Skipped, ...]
 
 
+class AgentsIn(Value):
+    """Which agents are to be brought back, idle: one, or all that are dead."""
+
+    id: str = ""  # the session's or the agent's own, or the beginning of it
+    kill: bool = False  # also those that live: they are ended first
+    all: bool = False
+    environ: Mapping[str, str] = {}
+
+
 class LoginCode(Value, omit_defaults=False):
     code: str
     link: str

@@ -286,6 +286,20 @@ def test_reattach_brings_a_dead_agent_back_idle():
     assert story.session.run is None
 
 
+def test_reattach_ends_what_lives_first_where_that_was_said():  # spec: I1, E8
+    story = running(FOREIGN)
+    events = story.then(i.Reattach(kill=True))
+    kinds = [type(event) for event in events]
+    assert [e.CancelRequested, e.LaunchExited, e.RunStopped, e.LaunchRequested] == kinds
+    assert (StopReason.CANCELLED, None) == (story.session.last_stop.reason, story.session.run)
+    assert "unknown" == events[1].liveness  # so it is killed before the next one starts
+    idle = stopped(abilities=FOREIGN)
+    assert [e.LaunchExited, e.LaunchRequested] == [
+        type(event) for event in idle.then(i.Reattach(kill=True))
+    ]
+    assert [] == stopped().when(i.Reattach(kill=True))
+
+
 def test_reattaching_what_is_there_or_needs_no_process_changes_nothing():
     assert [] == stopped(abilities=FOREIGN).when(i.Reattach())
     assert [] == stopped().when(i.Reattach())

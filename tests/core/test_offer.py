@@ -11,13 +11,16 @@ from holdfast.core.offer import (
     in_bulk,
     offer,
     status,
+    stays_down,
 )
+from holdfast.core.pacing import AT_ONCE, PAUSE_MS, pause_before
 from holdfast.core.plan import Abilities
 from holdfast.core.session import (
     Call,
     CallStatus,
     Cause,
     Decision,
+    Launch,
     Limits,
     OpenCall,
     Run,
@@ -315,3 +318,37 @@ BULK = {
 @pytest.mark.parametrize(("session", "expected"), BULK.values(), ids=BULK)
 def test_which_sessions_are_resumed_all_at_once(session, expected):
     assert expected == in_bulk(session, now=Millis(50))
+
+
+KNOWN = Session(id=ID, state=WAITING, token=TOKEN, launches=1)
+UP = replace(KNOWN, launch=Launch(number=1))
+ONE_SHOT = Abilities(native=True, needs_process=False)
+GONE = "its record of the conversation is gone (the next prompt brings the history)"
+LIVES = "agent is running (use --kill)"
+
+# spec: I1 (hold agent resume): session, abilities, there, kill, why not
+DOWN = {
+    "dead": (KNOWN, FOREIGN, None, False, None),
+    "dead, and to be killed": (KNOWN, FOREIGN, None, True, None),
+    "alive": (UP, FOREIGN, None, False, LIVES),
+    "alive, and to be killed": (UP, FOREIGN, None, True, None),
+    "adopted": (replace(KNOWN, launches=0), FOREIGN, None, False, None),
+    "never started": (Session(id=ID), FOREIGN, None, True, "its agent was never started"),
+    "built-in": (KNOWN, BUILTIN, None, True, "the built-in agent needs no process"),
+    "one-shot": (KNOWN, ONE_SHOT, True, False, None),
+    "one-shot that cannot be looked up": (KNOWN, ONE_SHOT, None, False, None),
+    "one-shot, forgotten": (KNOWN, ONE_SHOT, False, False, GONE),
+    "closed": (replace(KNOWN, state=State.COMPLETED), FOREIGN, None, True, "it is COMPLETED"),
+    "archived": (replace(KNOWN, archived=True), FOREIGN, None, True, "it is archived"),
+    "trashed": (replace(KNOWN, trashed=True), FOREIGN, None, True, "it is in the trash"),
+}
+
+
+@pytest.mark.parametrize(("session", "abilities", "there", "kill", "why"), DOWN.values(), ids=DOWN)
+def test_which_agents_are_brought_back(session, abilities, there, kill, why):
+    assert why == stays_down(session, abilities=abilities, there=there, kill=kill)
+
+
+def test_the_first_few_begin_at_once_and_the_others_apart():  # spec: F8
+    assert [0] * AT_ONCE == [pause_before(n, 0.9) for n in range(AT_ONCE)]
+    assert (PAUSE_MS, 2 * PAUSE_MS) == (pause_before(AT_ONCE, 0), pause_before(AT_ONCE, 1))

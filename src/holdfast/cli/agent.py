@@ -1,11 +1,12 @@
-"""`agent ls`: which agents there are, and what they can do here. Needs no daemon."""
+"""`agent ls`: which agents there are, and what they can do here; it needs no daemon. `agent resume`:
+agents that are dead are brought back, idle."""
 
 import asyncio
 import os
 
 import click
 
-from holdfast.cli.output import columns, json_option, say_json
+from holdfast.cli.output import FAILED, columns, connect, json_option, say_bulk, say_json
 from holdfast.views.timeline import clean
 
 
@@ -35,3 +36,23 @@ def ls(*, as_json: bool) -> int:
         table.append((row.name, row.version or "-", via, modes, clean(note)))
     columns(table)
     return 0
+
+
+@agent.command()
+@click.argument("id", required=False)
+@click.option("--kill", is_flag=True, help="If it lives, end it first, and its run.")
+@click.option("--all", "everything", is_flag=True, help="Every agent that is dead.")
+@json_option
+def resume(*, id: str | None, kill: bool, everything: bool, as_json: bool) -> int:
+    """Bring a dead agent back, idle: no run begins. ID is the session's or the agent's own."""
+    if id is None and not everything:
+        raise click.UsageError("Either provide an agent ID or use --all")
+    if id is not None and everything:
+        raise click.UsageError("Give an ID or --all: one of them.")
+    from holdfast.client import MANY, keys
+    from holdfast.wire import AgentsIn, BulkOut
+
+    wanted = AgentsIn(id=id or "", kill=kill, all=everything, environ=keys(os.environ))
+    found = connect().post("/api/agents/resume", wanted, BulkOut, MANY)
+    code = say_bulk(found, as_json=as_json)
+    return FAILED if id is not None and not found.resumed else code

@@ -8,12 +8,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
 from holdfast.config import BadConfig, load, state_folder
+
+if TYPE_CHECKING:
+    from holdfast.wire import BulkOut
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,6 +48,22 @@ def say_json(value: Any) -> None:
 
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
     sys.stdout.flush()
+
+
+def say_bulk(found: "BulkOut", *, as_json: bool) -> int:
+    """What came back, and why the others did not."""
+    from holdfast.views.timeline import clean
+
+    if as_json:
+        say_json(found)
+        return 0
+    for id in found.resumed:
+        print(f"Resumed {id}")
+    for skipped in found.skipped:
+        print(f"Skipped {skipped.id}: {clean(skipped.reason)}")
+    if not found.resumed:
+        print("Nothing was resumed.")
+    return 0
 
 
 def note(text: str) -> None:

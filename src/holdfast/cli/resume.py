@@ -10,10 +10,19 @@ from typing import Any
 import click
 import msgspec
 
-from holdfast.cli.output import NOT_FOUND, QUESTION, TIMEOUT, connect, json_option, note, say_json
+from holdfast.cli.output import (
+    NOT_FOUND,
+    QUESTION,
+    TIMEOUT,
+    connect,
+    json_option,
+    note,
+    say_bulk,
+    say_json,
+)
 from holdfast.cli.run import LIMITS, QUESTIONS, limit_options
 from holdfast.cli.work import outcome
-from holdfast.client import Client, DaemonLost, keys
+from holdfast.client import MANY, Client, DaemonLost, keys
 from holdfast.core.session import State, StopReason
 from holdfast.views.document import SessionOut
 from holdfast.views.moments import age, from_rfc3339
@@ -107,17 +116,7 @@ def _plan(client: Client, id: str, wanted: ResumeIn, *, as_json: bool) -> int:
 
 
 def _all(client: Client, wanted: ResumeIn, *, as_json: bool) -> int:
-    found = client.post("/api/resume", wanted, BulkOut)
-    if as_json:
-        say_json(found)
-        return 0
-    for id in found.resumed:
-        print(f"Resumed {id}")
-    for skipped in found.skipped:
-        print(f"Skipped {skipped.id}: {skipped.reason}")
-    if not found.resumed:
-        print("Nothing was resumed.")
-    return 0
+    return say_bulk(client.post("/api/resume", wanted, BulkOut, MANY), as_json=as_json)
 
 
 # --- which one --------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from holdfast.core import inputs as i
 from holdfast.core.adoption import adopted
 from holdfast.core.begin import begin, call_off, cut_off, launch, stop_run
 from holdfast.core.errors import Refused
+from holdfast.core.evolve import fold
 from holdfast.core.hear import report
 from holdfast.core.ids import InputId
 from holdfast.core.life import check_put_away, put_away
@@ -142,8 +143,8 @@ def _command(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
             return _continue(s, command, facts)
         case i.CancelRun():
             return _cancel(s, facts, kill=command.kill)
-        case i.Reattach():
-            return _reattach(s, facts)
+        case i.Reattach(kill=kill):
+            return _reattach(s, facts, kill=kill)
         case i.CloseSession(cancelled=cancelled):
             stopped = stop_run(s, facts, reason=StopReason.CANCELLED) if s.run else []
             return [*call_off(s), *stopped, e.SessionClosed(cancelled=cancelled)]
@@ -260,13 +261,15 @@ def _answer(s: Session, command: i.AnswerDecision) -> list[e.Event]:
     return [answered, e.CallFinished(call=asked.call, output=command.answer)]
 
 
-def _reattach(s: Session, facts: i.Facts) -> list[e.Event]:
+def _reattach(s: Session, facts: i.Facts, *, kill: bool) -> list[e.Event]:
     """Brings the agent back, idle. Costs nothing, decides nothing (SPEC G5)."""
+    ended = (_cancel(s, facts, kill=True) or call_off(s)) if kill else []
+    s = fold(s, ended)
     if s.agent_alive or s.run is not None or not facts.abilities.needs_process:
-        return []
+        return ended
     if s.launches == 0 and s.token is None:
         raise Refused(f"Session {s.id} was never started.", INSTEAD[State.CREATED])
-    return [launch(s, facts, reattach=True)]
+    return [*ended, launch(s, facts, reattach=True)]
 
 
 def _queued(s: Session, id: InputId) -> InputId:

@@ -146,7 +146,9 @@ class CancelRun(Value):
 
 
 class Reattach(Value):
-    pass
+    """`kill`: an agent that lives is ended first, and its run with it."""
+
+    kill: bool = False
 
 
 class DismissStop(Value):

@@ -1,4 +1,5 @@
-"""What a person is offered: a status, the card of an interrupted session, `hold resume --all`.
+"""What a person is offered: a status, the card of an interrupted session, what is taken along when many
+come back at once.
 
 Rule 1: an offer decides nothing. It is asked again at the click, since things may have moved.
 Rule 2: what the user stopped, put away or dismissed is not offered again.
@@ -179,3 +180,24 @@ def _put_off(session: Session) -> str | None:
     if session.decisions:
         return "a question is open"
     return "its stop was dismissed" if session.stop is None else None
+
+
+# --- agents, without a run (SPEC I1) --------------------------------------------------------------
+
+
+def stays_down(
+    session: Session, *, abilities: Abilities, there: bool | None, kill: bool
+) -> str | None:
+    """Why `hold agent resume` skips this session; None: its agent is brought back."""
+    alive = session.agent_alive or session.run is not None
+    forgotten = not abilities.needs_process and there is False
+    rows = (
+        (session.trashed, "it is in the trash"),
+        (session.archived, "it is archived"),
+        (session.terminal, f"it is {session.state}"),
+        (abilities.replay, "the built-in agent needs no process"),
+        (session.launches == 0 and session.token is None, "its agent was never started"),
+        (alive and not kill, "agent is running (use --kill)"),
+        (forgotten, "its record of the conversation is gone (the next prompt brings the history)"),
+    )
+    return next((why for holds, why in rows if holds), None)

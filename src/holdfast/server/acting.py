@@ -15,25 +15,23 @@ from holdfast.core.budget import Limits
 from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
 from holdfast.core.ids import CallId, DecisionId, InputId, SessionId
-from holdfast.core.offer import ResumeStatus, in_bulk, offer, status
+from holdfast.core.offer import ResumeStatus, offer, status
 from holdfast.core.session import Session, StopReason
 from holdfast.core.task import Task
 from holdfast.engine.engine import Outcome
-from holdfast.ports import Damaged, JournalError, Row
+from holdfast.ports import Damaged, Row
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.settling import paid
 from holdfast.views.document import Around, SessionOut, document, listed
 from holdfast.wire import (
     PROMPT_BYTES,
     AnswerIn,
-    BulkOut,
     Done,
     PlanOut,
     PromptIn,
     PromptOut,
     ResumeIn,
     RunOut,
-    Skipped,
     limits,
 )
 
@@ -48,7 +46,7 @@ async def resolve(desk: Desk, given: str) -> SessionId:
     found = await desk.engine.journal.find(given) if ID.fullmatch(given) else []
     if len(found) == 1 or (len(given) == WHOLE and found):
         return found[0]
-    raise _not_one("session", given, found, "`hold ls` lists them.")
+    raise not_one("session", given, found, "`hold ls` lists them.")
 
 
 async def find_task(desk: Desk, given: str) -> Task:
@@ -56,10 +54,10 @@ async def find_task(desk: Desk, given: str) -> Task:
     found = [t for t in await desk.engine.journal.tasks() if given and t.id.startswith(given)]
     if len(found) == 1:
         return found[0]
-    raise _not_one("task", given, [t.id for t in found], "`hold task ls` lists them.")
+    raise not_one("task", given, [t.id for t in found], "`hold task ls` lists them.")
 
 
-def _not_one(kind: str, given: str, found: Sequence[str], hint: str) -> Failure:
+def not_one(kind: str, given: str, found: Sequence[str], hint: str) -> Failure:
     if not found:
         return Failure("not_found", f"There is no {kind} {given!r}.", hint)
     return Failure(
@@ -181,24 +179,6 @@ def _continuing(given: ResumeIn, otherwise: Limits) -> i.ContinueRun:
         rerun=tuple(CallId(call) for call in given.rerun),
         fresh=given.fresh,
     )
-
-
-async def resume_all(desk: Desk, given: ResumeIn, *, unix: bool) -> BulkOut:
-    """Those that may be continued together; for the others, why not (SPEC I1)."""
-    resumed: list[str] = []
-    skipped: list[Skipped] = []
-    for row in await desk.engine.journal.rows(limit=MANY):
-        id = row.session
-        try:
-            why = in_bulk(await desk.engine.session(id), now=desk.engine.clock.now())
-            if why is None:
-                await resume(desk, id, given, unix=unix)
-                resumed.append(id)
-                continue
-        except (Refused, JournalError) as error:
-            why = str(error)
-        skipped.append(Skipped(id=id, reason=why))
-    return BulkOut(resumed=tuple(resumed), skipped=tuple(skipped))
 
 
 async def tell(desk: Desk, id: SessionId, command: i.Command) -> Done:

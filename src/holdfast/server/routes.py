@@ -15,7 +15,7 @@ from holdfast.core.ids import InputId, Millis, Seq
 from holdfast.core.offer import ResumeStatus
 from holdfast.core.session import State
 from holdfast.core.value import replace
-from holdfast.server import acting, pages
+from holdfast.server import acting, bulk, pages
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.listing import Only, Wanted, listed
 from holdfast.server.reading import lines, read_on
@@ -24,6 +24,7 @@ from holdfast.views.moments import rfc3339
 from holdfast.views.table import table
 from holdfast.wire import (
     PAGE,
+    AgentsIn,
     AnswerIn,
     BulkOut,
     CallOut,
@@ -184,7 +185,12 @@ async def resume(
 
 @post("/api/resume", status_code=200)
 async def resume_all(request: Asking, desk: Here, data: JSONBody[ResumeIn]) -> BulkOut:
-    return await acting.resume_all(desk, data, unix=by_unix(request))
+    return await bulk.resume_all(desk, data, unix=by_unix(request))
+
+
+@post("/api/agents/resume", status_code=200)
+async def resume_agents(request: Asking, desk: Here, data: JSONBody[AgentsIn]) -> BulkOut:
+    return await bulk.resume_agents(desk, data, unix=by_unix(request))
 
 
 @post("/api/sessions/{id:str}/cancel", status_code=200)
@@ -271,6 +277,7 @@ SESSIONS = [
     prompt,
     resume,
     resume_all,
+    resume_agents,
     cancel,
     reattach,
     dismiss,

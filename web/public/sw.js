@@ -2,6 +2,7 @@
 // Rule: nothing under /api or /login is ever kept or answered here. Built files have their hash in
 // their name, so they are kept for good; the page itself is asked for first and kept for bad times.
 const SHELL = "holdfast-shell-1";
+const FILES = 24;
 
 self.addEventListener("install", () => self.skipWaiting());
 
@@ -26,7 +27,11 @@ async function kept(request) {
   const found = await cache.match(request);
   if (found) return found;
   const answer = await fetch(request);
-  if (answer.ok) cache.put(request, answer.clone());
+  if (answer.ok) {
+    await cache.put(request, answer.clone());
+    const files = (await cache.keys()).filter((each) => each.url.includes("/assets/"));
+    await Promise.all(files.slice(0, -FILES).map((each) => cache.delete(each))); // of earlier versions
+  }
   return answer;
 }
 

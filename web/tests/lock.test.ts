@@ -1,7 +1,10 @@
 // spec: K5
 import { beforeEach, expect, test } from "vitest";
-import { type Ground, HEARTBEAT, STALE, TabLock, type Word, tokenOf } from "@/model/lock";
+import { type Ground, TabLock, type Word, tokenOf } from "@/model/lock";
 import { MemoryShelf } from "./shelf";
+
+const HEARTBEAT = 15_000;
+const STALE = 60_000;
 
 /** A browser with tabs: one local storage, one clock, one channel. */
 class Browser {

@@ -5,7 +5,7 @@ import { choicesFor } from "@/app/choices";
 import { Dialogs, type Open } from "@/app/Dialogs";
 import { useKeys } from "@/app/keys";
 import type { Page } from "@/app/page";
-import { HOME, go, hrefOf, useRoute } from "@/app/route";
+import { HOME, go, hrefOf, useRoute, useWholeId } from "@/app/route";
 import { shortcuts } from "@/app/shortcuts";
 import { SideFoot } from "@/app/SideFoot";
 import { Toasts } from "@/app/Toasts";
@@ -38,6 +38,7 @@ export function App({ page }: { page: Page }) {
   });
   const keys = shortcuts({ page, store, filter, composer, current: route.session, setChanges, setOpen });
   useKeys(keys);
+  useWholeId(session?.id);
   useAttention(page.sessions, session?.title ?? "");
   return (
     <div className="flex h-dvh">

@@ -11,7 +11,7 @@ export interface Key {
 /** Keys that the browser or a component handles, for the help. */
 export const ELSEWHERE: readonly Pick<Key, "keys" | "what">[] = [
   { keys: "Enter", what: "Send (Shift+Enter: a new line)" },
-  { keys: "1 … 9", what: "Choose an option of a question that has the focus" },
+  { keys: "1–9", what: "Choose an option of a question that has the focus" },
 ];
 
 const PAUSE = 900; // between the two keys of a sequence
@@ -23,7 +23,7 @@ export function useKeys(keys: readonly Key[]): void {
     let first = "";
     let timer = 0;
     const press = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
       const pressed = nameOf(event);
       const sequence = first ? `${first} ${pressed}` : pressed;
       const typing = isTyping(event.target);

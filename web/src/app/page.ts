@@ -3,6 +3,7 @@ import { Socket, mint } from "@/connection/socket";
 import { type Ground, TabLock, type Word, tokenOf } from "@/model/lock";
 import { Observed } from "@/store/observed";
 import { SessionStore } from "@/store/session";
+import { shelf } from "@/store/shelf";
 import { Sessions } from "@/store/sessions";
 import type { SessionOut } from "@/wire/types.gen";
 
@@ -36,7 +37,7 @@ export class Page {
   }
 
   private opened(id: string): { store: SessionStore; lock: TabLock } {
-    const store = new SessionStore(id, this.socket, localStorage);
+    const store = new SessionStore(id, this.socket, shelf);
     const lock = new TabLock(id, this.token, this.ground, store.turn);
     store.guard(lock);
     return { store, lock };
@@ -55,7 +56,7 @@ export class Page {
 
 function ground(channel: BroadcastChannel): Ground {
   return {
-    local: localStorage,
+    local: shelf,
     tab: sessionStorage,
     now: () => Date.now(),
     later: (what, millis) => {

@@ -1,5 +1,5 @@
 /** Where we are: an address that can be opened, kept and sent, like those the command line prints. */
-import { useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 
 export interface Route {
   session: string | null;
@@ -38,6 +38,16 @@ export function followLinks(): void {
 
 export function useRoute(): Route {
   return parsed(useSyncExternalStore(watch, () => location.pathname));
+}
+
+/** A session may be asked for by the beginning of its id; from then on it has its whole one. */
+export function useWholeId(session: string | undefined): void {
+  useEffect(() => {
+    const { session: asked } = parsed(location.pathname);
+    if (!session || !asked || session === asked || !session.startsWith(asked)) return;
+    history.replaceState(null, "", hrefOf(session));
+    dispatchEvent(new Event(MOVED));
+  }, [session]);
 }
 
 function watch(moved: () => void): () => void {

@@ -8,6 +8,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
     setCopied(true);
     setTimeout(() => setCopied(false), 1_500);
   };
+  if (!navigator.clipboard) return null; // not served over TLS, nor from this machine
   return (
     <button
       type="button"

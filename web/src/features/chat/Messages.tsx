@@ -58,7 +58,7 @@ export const AssistantMessage = memo(({ item, onRound }: SaidProps) => (
 /** Under a message, for whoever points at it. */
 function Tools({ item, onRound }: SaidProps) {
   return (
-    <div className="absolute top-full right-0 z-10 flex items-center rounded-lg bg-raised opacity-0 shadow-float transition-opacity group-hover/said:opacity-100 focus-within:opacity-100 touch:hidden">
+    <div className="absolute right-0 bottom-0 z-10 flex items-center rounded-lg bg-raised opacity-0 shadow-float transition-opacity group-hover/said:opacity-100 focus-within:opacity-100 touch:hidden">
       <Copy text={item.text} label="Copy message" />
       <Tool icon="fork" label={`Fork from round ${item.round}`} onClick={() => onRound("fork", item.round)} />
       <Tool icon="rewind" label={`Rewind to round ${item.round}`} onClick={() => onRound("rewind", item.round)} />

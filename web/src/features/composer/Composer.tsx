@@ -4,6 +4,7 @@
  */
 import { type KeyboardEvent, type Ref, useImperativeHandle, useRef, useState } from "react";
 import { draftOf, keepDraft } from "@/model/remembered";
+import { shelf } from "@/store/shelf";
 import { Icon } from "@/ui/Icon";
 
 export interface ComposerHandle {
@@ -23,11 +24,11 @@ interface Props {
 }
 
 export function Composer({ session, running, stopping, canStop, stopped, onSend, onStop, ref }: Props) {
-  const [text, setText] = useState(() => draftOf(localStorage, session));
+  const [text, setText] = useState(() => draftOf(shelf, session));
   const area = useRef<HTMLTextAreaElement>(null);
   const change = (next: string) => {
     setText(next);
-    keepDraft(localStorage, session, next);
+    keepDraft(shelf, session, next);
   };
   useImperativeHandle(ref, () => ({
     focus: () => area.current?.focus(),

@@ -13,7 +13,7 @@ export function Help({ keys, onClose }: Props) {
         {keys.map(({ keys: names, what }) => (
           <div key={names} className="contents">
             <dt className="flex gap-1">
-              {names.split(/[ +](?!…)/).map((name, index) => (
+              {names.split(/[ +]/).map((name, index) => (
                 <kbd key={index} className="min-w-6 rounded-md border border-line-2 bg-side px-1.5 text-center font-mono text-2xs leading-5 text-ink-2">
                   {name}
                 </kbd>

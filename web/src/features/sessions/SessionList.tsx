@@ -24,6 +24,7 @@ export function SessionList({ sessions, current, hrefOf, onNew, onSearch, filter
   const [text, setText] = useState("");
   const all = useObserved(sessions, (state) => state.sessions);
   const loaded = useObserved(sessions, (state) => state.loaded);
+  const next = useObserved(sessions, (state) => state.next);
   const shown = useMemo(() => arranged(all.values(), text), [all, text]);
   return (
     <nav aria-label="Sessions" className="flex h-full min-h-0 flex-col" data-testid="session-list">
@@ -49,18 +50,24 @@ export function SessionList({ sessions, current, hrefOf, onNew, onSearch, filter
       {shown.length === 0 && loaded ? (
         <Nothing filtered={text !== ""} onNew={onNew} />
       ) : (
-        <Rows shown={shown} current={current} hrefOf={hrefOf} />
+        <Rows shown={shown} current={current} hrefOf={hrefOf} onOlder={next === null ? null : () => void sessions.loadOlder()} />
       )}
       {foot}
     </nav>
   );
 }
 
-type Line = { title: string; count: number } | SessionOut;
+type Line = { title: string; count: number } | { older: true } | SessionOut;
 
-function Rows({ shown, current, hrefOf }: { shown: SessionOut[] } & Pick<Props, "current" | "hrefOf">) {
+interface RowsProps extends Pick<Props, "current" | "hrefOf"> {
+  shown: SessionOut[];
+  onOlder: (() => void) | null;
+}
+
+function Rows({ shown, current, hrefOf, onOlder }: RowsProps) {
   const now = useNow(30_000);
-  const lines = useMemo(() => withTitles(shown), [shown]);
+  const more = onOlder !== null;
+  const lines = useMemo(() => [...withTitles(shown), ...(more ? [OLDER] : [])], [shown, more]);
   return (
     <div className="min-h-0 flex-1">
       <VList data={lines} style={{ height: "100%" }} className="px-2 pb-2">
@@ -70,6 +77,10 @@ function Rows({ shown, current, hrefOf }: { shown: SessionOut[] } & Pick<Props, 
               {line.title}
               <span className="tabular opacity-80">{line.count}</span>
             </h2>
+          ) : "older" in line ? (
+            <button key="older" type="button" onClick={() => onOlder?.()} className="h-9 w-full rounded-lg text-xs font-medium text-ink-3 hover:bg-hover touch:h-11">
+              Earlier sessions
+            </button>
           ) : (
             <SessionRow key={line.id} session={line} href={hrefOf(line.id)} current={line.id === current} now={now} />
           )
@@ -78,6 +89,8 @@ function Rows({ shown, current, hrefOf }: { shown: SessionOut[] } & Pick<Props, 
     </div>
   );
 }
+
+const OLDER: Line = { older: true };
 
 function withTitles(shown: SessionOut[]): Line[] {
   return GROUPS.flatMap(({ group, title }): Line[] => {

@@ -35,6 +35,7 @@ from holdfast.core.ids import InputId, Seq, SessionId
 from holdfast.core.messages import AssistantMessage
 from holdfast.core.session import EffectClass, Session, Stop
 from holdfast.core.value import Value
+from holdfast.engine.granting import begun
 
 Function = Callable[..., Awaitable[str] | str]
 
@@ -144,13 +145,12 @@ class Agent:
 
     @staticmethod
     async def _begin(system: System, id: SessionId, prompt: str | None, *, is_resume: bool) -> None:
-        if is_resume:
-            await system.engine.submit(id, i.ContinueRun(message=prompt))
-        elif prompt is None:
+        given: i.Command = i.ContinueRun(message=prompt)
+        if not is_resume and prompt is None:
             raise Refused("There is nothing to do: give a prompt, or is_resume=True.")
-        else:
+        if not is_resume and prompt is not None:
             given = i.SendPrompt(input=InputId(secrets.token_hex(8)), text=prompt)
-            await system.engine.submit(id, given)
+        await begun(system.engine, await system.engine.submit(id, given))
 
     @staticmethod
     async def _follow(system: System, id: SessionId, after: Seq) -> AsyncIterator[e.Event | Result]:

@@ -20,7 +20,7 @@ from holdfast.core.plan import Abilities
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
 from holdfast.core.task import Task
-from holdfast.core.truth import NoTruth, Truth, Workspace
+from holdfast.core.truth import Lost, NoTruth, Truth, Workspace
 from holdfast.core.value import Value
 from holdfast.views.changes import AppliedOut, DiffOut
 from holdfast.views.sessions import Summary
@@ -254,6 +254,9 @@ class Agents(Protocol):
 
 class Workspaces(Protocol):
     async def truth(self, session: Session) -> Truth | NoTruth: ...
+    async def lost(self, session: Session) -> Lost | None:
+        """Its folder is not there: can it be made again, and from what? Cheap where it is there."""
+
     async def snapshot(self, errand: Errand, session: Session) -> None: ...
     async def rewind(self, errand: Errand, session: Session) -> None: ...
     async def losses(self, session: Session) -> tuple[str, ...]:
@@ -266,7 +269,8 @@ class Workspaces(Protocol):
         `tip`: as they are now. `Refused` if there can be none. May be asked again."""
 
     async def remove(self, errand: Errand, session: Session) -> None: ...
-    async def bring_back(self, errand: Errand, session: Session) -> None: ...
+    async def bring_back(self, errand: Errand, session: Session) -> None:
+        """Tells that it is there again, or (`given_up`) that it cannot be."""
 
 
 class Work(Protocol):

@@ -253,6 +253,7 @@ class PlanOut(Value, omit_defaults=False):
     strategy: str | None
     why: str
     drift: str | None
+    rebuild: str | None  # the workspace is gone: what it would be made again from
     risks: tuple[str, ...]
     estimate_usd: float | None  # None: its price is not known
     estimate_tokens: int  # about what the agent has to read first

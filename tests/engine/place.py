@@ -201,7 +201,7 @@ class Place:
             if session.decisions and session.run is not None:
                 answer = i.AnswerDecision(decision=session.decisions[0].id, answer="yes")
                 await self.submit(answer, fuse=None)
-            if session.run is None and self.quiet():
+            if not session.taken and self.quiet():
                 return session
             if (self.owed() or self.life.outbox._workers) and not self.world.unsaid:
                 await self.advance(60_000)

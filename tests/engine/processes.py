@@ -19,7 +19,7 @@ from holdfast.core.ids import CallId, DecisionId, RoundNumber, SessionId, Token
 from holdfast.core.plan import Abilities
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, CallStatus, Decision, EffectClass, Session, StopReason
-from holdfast.core.truth import NoTruth, Truth, Workspace
+from holdfast.core.truth import Lost, NoTruth, Truth, Workspace
 from holdfast.engine.engine import Outcome
 from holdfast.ports import Errand, JournalError
 from tests.engine.direct import Life
@@ -67,6 +67,8 @@ class World:
         self.heard: list[i.Heard] = []
         self.tasks: set[asyncio.Task[Any]] = set()
         self.failures = 0  # errands that fail next
+        self.lost = False  # the workspace is gone
+        self.rebuilt = 0
 
     def living(self) -> list[Process]:
         return [p for p in self.processes if p.alive and not p.stray]
@@ -338,8 +340,14 @@ class Adapters:
 
     # --- workspaces and the person ----------------------------------------------------------------
 
+    async def lost(self, session: Session) -> Lost | None:
+        await self.life.boundary()
+        return Lost(path="/w", source="a snapshot") if self.w.lost else None
+
     async def truth(self, session: Session) -> Truth | NoTruth:
         await self.life.boundary()
+        if self.w.lost:
+            return NoTruth(error="it is not there", missing=True)
         return Truth(head="a" * 40, branch="main")
 
     async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]:
@@ -350,13 +358,26 @@ class Adapters:
     async def snapshot(self, errand: Errand, session: Session) -> None:
         await self._act()
         assert isinstance(errand.effect, f.TakeSnapshot)
+        if self.w.lost:
+            lost = e.WorkspaceLost(why="it is not there")
+            await self.life.engine.submit(session.id, i.Heard(events=(lost,)))
+            return
         taken = e.WorkspaceSnapshotted(number=errand.effect.number, commit="b" * 40)
         await self.life.engine.submit(session.id, i.Heard(events=(taken,)))
 
     async def rewind(self, errand: Errand, session: Session) -> None:
         await self._act()
 
-    remove = bring_back = rewind
+    remove = rewind
+
+    async def bring_back(self, errand: Errand, session: Session) -> None:
+        await self._act()
+        if not (self.w.lost or session.workspace_lost):
+            return
+        self.w.lost, self.w.rebuilt = False, self.w.rebuilt + self.w.lost
+        await self.life.boundary()
+        told = e.WorkspaceRebuilt(workspace=session.workspace)
+        await self.life.engine.submit(session.id, i.Heard(events=(told,)))
 
     async def fork(self, session, child, *, rounds, tip):
         await self._act()

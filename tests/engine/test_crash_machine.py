@@ -3,7 +3,7 @@
 A machine of commands, reports, power cuts, takeovers and clock jumps. FULL=1 looks much longer.
 """
 
-# spec: P1, P2, P3, P4, P5, P8, P9, A4, A5, A7, A9, D1, G2, G5
+# spec: P1, P2, P3, P4, P5, P8, P9, A4, A5, A7, A9, D1, D8, G2, G5
 
 import os
 
@@ -197,6 +197,10 @@ class Crash(RuleBasedStateMachine):
     def the_power_goes(self, then):
         self.place.life.die()
         self.place.run(self.place.mourn(then))
+
+    @rule()
+    def the_workspace_is_removed(self):
+        self.place.world.lost = True
 
     @rule(count=st.integers(1, 3))
     def errands_fail(self, count):

@@ -105,13 +105,15 @@ def _plan(client: Client, id: str, wanted: ResumeIn, *, as_json: bool) -> int:
         return 0
     print(f"strategy: {found.strategy}" + (f" ({found.why})" if found.why else ""))
     print(f"drift:    {found.drift or 'not looked at'}")
+    if found.rebuild:
+        print(f"rebuild:  the workspace is gone; made again from {clean(found.rebuild)}")
     price = "" if found.estimate_usd is None else f", about {money(found.estimate_usd)}"
     print(f"to read:  about {found.estimate_tokens:,} tokens{price}")
     for risk in found.risks:
         print(f"risk:     {risk}")
     for call, done in found.calls.items():
         print(f"call:     {clean(call)}: {done.replace('_', ' ')}")
-    print(f"\n{clean(found.message or '')}")
+    print(f"\n{clean(found.message)}" if found.message else "")
     return 0
 
 

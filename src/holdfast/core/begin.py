@@ -2,18 +2,18 @@
 
 A run begins with the truth about the workspace where it matters, with every open call closed, with
 one message for the agent and with a plan for bringing its context back. All of that is written
-down in one transaction, so a crash cannot change what was decided.
+down in one transaction, so a crash cannot change what was decided. Where the workspace itself is gone
+nothing begins: what was wished for is written down instead (lost.py).
 """
 
 from collections.abc import Sequence
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.briefing import briefing, graceful
-from holdfast.core.budget import Limits
+from holdfast.core.briefing import briefing, graceful, made_again
 from holdfast.core.errors import Refused
 from holdfast.core.evolve import fold
-from holdfast.core.ids import CallId, InputId, LaunchNumber, RunNumber
+from holdfast.core.ids import LaunchNumber, RunNumber
 from holdfast.core.offer import drift_of
 from holdfast.core.plan import Plan, Strategy
 from holdfast.core.resume import choose, close_calls, close_cancelled
@@ -26,6 +26,7 @@ from holdfast.core.session import (
     Session,
     Stop,
     StopReason,
+    Wish,
 )
 from holdfast.core.truth import Drift, NoTruth, Truth
 
@@ -34,37 +35,30 @@ CONTINUED = (Cause.CONTINUE, Cause.POLICY)
 
 
 def begin(
-    s: Session,
-    facts: i.Facts,
-    *,
-    cause: Cause,
-    input: InputId | None = None,
-    text: str | None = None,
-    message: str | None = None,
-    limits: Limits | None = None,
-    rerun: frozenset[CallId] = frozenset(),
-    fresh: bool = False,
+    s: Session, facts: i.Facts, wish: Wish, *, cause: Cause, rebuilt: bool = False
 ) -> list[e.Event]:
-    """A run, from the state `s` in which none is active."""
-    seen = _look(s, facts) if cut_off(s) or cause in CONTINUED else None
+    """A run, from the state `s` in which none is active. `rebuilt`: in a workspace that was made
+    again for it."""
+    looks = rebuilt or cut_off(s) or cause in CONTINUED
+    seen = _look(s, facts, rebuilt=rebuilt) if looks else None
     moved = seen.drift if seen else Drift.SAME
     by = "policy" if cause is Cause.POLICY else "user"
     closed = close_calls(
         s,
         probes=facts.probes,
-        rerun=rerun,
+        rerun=frozenset(wish.rerun),
         by=by,
         can_rerun=facts.abilities.replay,
         still_asking=cause in CONTINUED,
     )
-    plan = _plan(s, facts, moved, fresh=fresh)
+    plan = plan_for(s, facts, moved, fresh=wish.fresh)
     started = e.RunStarted(
         run=RunNumber(s.runs + 1),
         cause=cause,
-        limits=limits or s.limits,
-        input=input,
-        text=text,
-        briefing=_told(s, facts, cause, moved, closed, message),
+        limits=wish.limits or s.limits,
+        input=wish.input,
+        text=wish.text,
+        briefing=_told(s, facts, cause, moved, closed, wish.message),
         plan=plan,
     )
     events = [*([seen] if seen else []), *closed, *_withdrawn(s, closed), started]
@@ -79,12 +73,14 @@ def _told(
     closed: list[e.CallClosed | e.RerunDecided],
     message: str | None,
 ) -> str | None:
+    truth = facts.truth if isinstance(facts.truth, Truth) else NO_GIT
     if cut_off(s):
-        truth = facts.truth if isinstance(facts.truth, Truth) else NO_GIT
         return briefing(s, truth=truth, drift=moved, closed=closed, message=message)
+    place = made_again(s, truth) if moved is Drift.WORKSPACE_MISSING else None
     if cause in CONTINUED:
-        return graceful(by_policy=cause is Cause.POLICY, hint=s.hint, message=message)
-    return None
+        by_policy = cause is Cause.POLICY
+        return graceful(by_policy=by_policy, hint=s.hint, message=message, place=place)
+    return place
 
 
 def _withdrawn(
@@ -109,13 +105,14 @@ def _agent_died(stop: Stop) -> bool:
     return stop.reason is StopReason.ERROR and died and stop.phase is not Phase.IDLE
 
 
-def _look(s: Session, facts: i.Facts) -> e.WorkspaceSeen | None:
+def _look(s: Session, facts: i.Facts, *, rebuilt: bool) -> e.WorkspaceSeen | None:
     """If git cannot answer, say so and stop: an error text is never the truth (SPEC D4)."""
     if not s.workspace.git:
         return None
     match facts.truth:
         case Truth() as now:
-            return e.WorkspaceSeen(truth=now, drift=drift_of(s, now) or Drift.SAME)
+            moved = Drift.WORKSPACE_MISSING if rebuilt else drift_of(s, now)
+            return e.WorkspaceSeen(truth=now, drift=moved or Drift.SAME)
         case NoTruth(error=error):
             raise Refused(
                 f"Git could not say what state {s.workspace.path or 'the workspace'} is in: {error}",
@@ -125,7 +122,7 @@ def _look(s: Session, facts: i.Facts) -> e.WorkspaceSeen | None:
             raise Refused("Nobody has looked at the workspace.", "This is a fault of ours.")
 
 
-def _plan(s: Session, facts: i.Facts, moved: Drift, *, fresh: bool) -> Plan:
+def plan_for(s: Session, facts: i.Facts, moved: Drift, *, fresh: bool) -> Plan:
     if s.launches == 0 and s.runs == 0:
         strategy = Strategy.REPLAY if facts.abilities.replay else Strategy.FRESH
         return Plan(strategy=strategy)
@@ -152,7 +149,7 @@ def _hand_over(s: Session, plan: Plan) -> list[e.Event]:
 
 
 def launch(s: Session, facts: i.Facts, *, reattach: bool) -> e.LaunchRequested:
-    plan = _plan(s, facts, Drift.SAME, fresh=False)
+    plan = plan_for(s, facts, Drift.SAME, fresh=False)
     return e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=plan, reattach=reattach)
 
 

@@ -80,12 +80,20 @@ def briefing(
     return "\n\n".join([*parts, message] if message else parts)
 
 
-def graceful(*, by_policy: bool, hint: Hint | None, message: str | None) -> str:
-    """For a run that had stopped in order: nothing to find out, only to go on."""
-    parts = [GRACEFUL.format(who=BY_POLICY if by_policy else BY_USER)]
+def graceful(
+    *, by_policy: bool, hint: Hint | None, message: str | None, place: str | None = None
+) -> str:
+    """For a run that had stopped in order: nothing to find out, only to go on. `place`: what is to be
+    said about the workspace all the same."""
+    parts = [*([place] if place else []), GRACEFUL.format(who=BY_POLICY if by_policy else BY_USER)]
     if hint is not None and hint != Hint():
         parts.append(_hint(hint))
     return "\n\n".join([*parts, message] if message else parts)
+
+
+def made_again(session: Session, truth: Truth) -> str:
+    """The workspace is another one than it was, whatever the run had stopped for."""
+    return _state(session, truth, Drift.WORKSPACE_MISSING)
 
 
 def _hint(hint: Hint) -> str:

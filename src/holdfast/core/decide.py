@@ -10,14 +10,15 @@ buttons and the diagram in docs/reference are read from it.
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.adoption import adopted
-from holdfast.core.begin import begin, call_off, cut_off, launch, stop_run
+from holdfast.core.begin import call_off, cut_off, stop_run
 from holdfast.core.errors import Refused
 from holdfast.core.evolve import fold
 from holdfast.core.hear import report
-from holdfast.core.ids import InputId
+from holdfast.core.ids import InputId, RunNumber
 from holdfast.core.life import check_put_away, put_away
+from holdfast.core.lost import begin_or_wish
 from holdfast.core.rewinding import check_round, rewind
-from holdfast.core.session import QUESTION, Cause, LaunchStatus, Session, State, StopReason
+from holdfast.core.session import QUESTION, Cause, LaunchStatus, Session, State, StopReason, Wish
 from holdfast.core.value import fields
 
 ALWAYS: frozenset[type[i.Command]] = frozenset(
@@ -107,9 +108,25 @@ def wants_truth(session: Session, given: i.Input) -> bool:
     """Whether git must be asked before this can be decided (SPEC D4)."""
     match given:
         case i.ContinueRun() | i.TimerDue():
-            return session.run is None and session.runs > 0
+            return not session.taken and session.runs > 0
         case i.SendPrompt():
-            return session.run is None and cut_off(session)
+            return not session.taken and cut_off(session)
+        case i.Heard(events=events):
+            waits = session.wish is not None
+            return waits and any(isinstance(event, e.WorkspaceRebuilt) for event in events)
+        case _:
+            return False
+
+
+def wants_place(session: Session, given: i.Input) -> bool:
+    """Whether somebody must look if the workspace is there at all (SPEC G5)."""
+    match given:
+        case i.Reattach(kill=True):
+            return True
+        case i.ContinueRun() | i.SendPrompt() | i.Reattach() | i.TimerDue():
+            return not session.taken
+        case i.RunFinished():
+            return bool(session.queue)  # the next one begins at once
         case _:
             return False
 
@@ -189,7 +206,7 @@ def _label(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
 def _configure(s: Session, command: i.ConfigureSession) -> list[e.Event]:
     """An agent that is handed its session's work to another one has to be gone first."""
     stays = command.agent in (None, s.agent) and command.via in (None, s.via)
-    if not stays and s.run is not None:
+    if not stays and s.taken:
         raise Refused(f"Session {s.id} is running: its agent cannot be changed now.", STOP_FIRST)
     return [*([] if stays else call_off(s)), e.SessionConfigured(**fields(command))]
 
@@ -199,43 +216,34 @@ STOP_FIRST = "Stop it first (hold stop)."
 
 def _send(s: Session, command: i.SendPrompt, facts: i.Facts) -> list[e.Event]:
     """A prompt while a run is active waits its turn; after a stop it goes before the queue."""
-    busy = s.run is not None
-    accepted = e.InputAccepted(input=command.input, text=command.text, queued=busy)
-    if busy:
+    waits = s.taken or facts.lost is not None
+    accepted = e.InputAccepted(input=command.input, text=command.text, queued=waits)
+    if s.taken:
         return [accepted]
-    return [
-        accepted,
-        *begin(
-            s,
-            facts,
-            cause=Cause.PROMPT,
-            input=command.input,
-            text=command.text,
-            limits=command.limits,
-        ),
-    ]
+    wish = Wish(cause=Cause.PROMPT, input=command.input, text=command.text, limits=command.limits)
+    return [accepted, *begin_or_wish(s, facts, wish)]
 
 
 def _continue(s: Session, command: i.ContinueRun, facts: i.Facts) -> list[e.Event]:
-    if s.run is not None:
+    if s.taken:
         return []  # a second resume starts nothing
     if s.runs == 0:
         raise Refused(f"Session {s.id} has nothing to continue.", INSTEAD[State.CREATED])
-    cause = Cause.POLICY if command.by_policy else Cause.CONTINUE
-    return begin(
-        s,
-        facts,
-        cause=cause,
+    wish = Wish(
+        cause=Cause.POLICY if command.by_policy else Cause.CONTINUE,
         message=command.message,
         limits=command.limits,
-        rerun=frozenset(command.rerun),
+        rerun=command.rerun,
         fresh=command.fresh,
     )
+    return begin_or_wish(s, facts, wish)
 
 
 def _cancel(s: Session, facts: i.Facts, *, kill: bool) -> list[e.Event]:
     """An agent that is at work is asked to stop and says so itself; one that is still starting
-    is called off at once."""
+    is called off at once. What has not begun yet never does."""
+    if s.wish is not None:
+        return [e.CancelRequested(run=RunNumber(s.runs + 1))]
     if s.run is None:
         return []
     ready = s.launch is not None and s.launch.status is LaunchStatus.READY
@@ -265,11 +273,11 @@ def _reattach(s: Session, facts: i.Facts, *, kill: bool) -> list[e.Event]:
     """Brings the agent back, idle. Costs nothing, decides nothing (SPEC G5)."""
     ended = (_cancel(s, facts, kill=True) or call_off(s)) if kill else []
     s = fold(s, ended)
-    if s.agent_alive or s.run is not None or not facts.abilities.needs_process:
+    if s.agent_alive or s.taken or not facts.abilities.needs_process:
         return ended
     if s.launches == 0 and s.token is None:
         raise Refused(f"Session {s.id} was never started.", INSTEAD[State.CREATED])
-    return [*ended, launch(s, facts, reattach=True)]
+    return [*ended, *begin_or_wish(s, facts, Wish(cause=None))]
 
 
 def _queued(s: Session, id: InputId) -> InputId:

@@ -2,7 +2,7 @@
 
 from holdfast.core.budget import Usage
 from holdfast.core.ids import BlobId, CallId, RoundNumber, Seq
-from holdfast.core.session import Call, Closing, CoderState
+from holdfast.core.session import Call, Closing, CoderState, Wish
 from holdfast.core.truth import Drift, Truth, Workspace
 from holdfast.core.value import Value
 
@@ -155,7 +155,12 @@ class WorkspaceSnapshotted(Value):
 
 
 class WorkspaceLost(Value):
+    """It is not there. With a wish, it is made again, and then the wish is carried out."""
+
     why: str
+    source: str = ""  # what it is made again from
+    wish: Wish | None = None
+    given_up: bool = False  # it could not be made again: no wish is left
 
 
 class WorkspaceRebuilt(Value):

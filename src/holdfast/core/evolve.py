@@ -78,9 +78,10 @@ def _session(s: Session, event: e.SessionEvent) -> Changes:
         case e.SessionForked():
             return {}
         case e.SessionFailed():
-            return dict(state=State.FAILED, run=None, phase=Phase.IDLE)
+            return dict(state=State.FAILED, run=None, phase=Phase.IDLE, wish=None)
         case e.SessionClosed(cancelled=cancelled):
-            return dict(state=State.CANCELLED if cancelled else State.COMPLETED, stop=None)
+            state = State.CANCELLED if cancelled else State.COMPLETED
+            return dict(state=state, stop=None, wish=None)
         case e.SessionReopened():
             return dict(state=State.WAITING_FOR_INPUT if s.runs else State.CREATED)
         case _:
@@ -115,7 +116,8 @@ def _run(s: Session, event: e.RunEvent) -> Changes:
             run = replace(s.run, delivered=True) if s.run else None
             return dict(run=run, state=State.RUNNING, inject=s.inject and event.inject)
         case e.CancelRequested():
-            return dict(run=replace(s.run, cancelling=True) if s.run else None)
+            asked = replace(s.run, cancelling=True) if s.run else None
+            return dict(run=asked, **_no_wish(s))
         case e.RunStopped():
             return _run_stopped(s, event)
         case e.StopSeen():
@@ -292,12 +294,21 @@ def _workspace(s: Session, event: e.WorkspaceEvent) -> Changes:
             return dict(truth=truth, touched=())
         case e.WorkspaceSnapshotted(number=number):
             return dict(snapshot=number)
-        case e.WorkspaceLost():
+        case e.WorkspaceLost(wish=None, given_up=False):
             return dict(workspace_lost=True)
+        case e.WorkspaceLost(wish=None):
+            return dict(workspace_lost=True, **_no_wish(s))
+        case e.WorkspaceLost(wish=wish):
+            return dict(workspace_lost=True, wish=wish, state=State.STARTING)
         case e.WorkspaceRebuilt(workspace=workspace):
-            return dict(workspace=workspace, workspace_lost=False)
+            return dict(workspace=workspace, workspace_lost=False, **_no_wish(s))
         case _:
             assert_never(event)
+
+
+def _no_wish(s: Session) -> Changes:
+    """It is carried out, or nothing came of it: what follows says which."""
+    return dict(wish=None, state=s.wish.before) if s.wish else {}
 
 
 def _decision(s: Session, event: e.DecisionEvent) -> Changes:

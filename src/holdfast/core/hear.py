@@ -8,10 +8,11 @@ from typing import assert_never
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
-from holdfast.core.begin import begin, call_off, deliver, exited, stop_run
+from holdfast.core.begin import call_off, deliver, exited, stop_run
 from holdfast.core.errors import Refused
 from holdfast.core.evolve import fold
 from holdfast.core.ids import LaunchNumber, TimerId
+from holdfast.core.lost import begin_or_wish, follow_up
 from holdfast.core.news import news
 from holdfast.core.offer import drift_of
 from holdfast.core.plan import Strategy
@@ -24,6 +25,7 @@ from holdfast.core.session import (
     Session,
     State,
     StopReason,
+    Wish,
 )
 from holdfast.core.truth import Drift
 
@@ -33,7 +35,10 @@ def report(s: Session, given: i.Report, facts: i.Facts) -> list[e.Event]:
         return []
     match given:
         case i.Heard(launch=launch, events=events):
-            return [] if launch is not None and not _current(s, launch) else _heard(s, events)
+            if launch is not None:
+                return _heard(s, events) if _current(s, launch) else []
+            heard = _heard(s, events)
+            return [*heard, *follow_up(s, heard, facts)]
         case i.AgentStarted(launch=launch, handle=handle):
             waiting = _current(s, launch) and _status(s) is LaunchStatus.REQUESTED
             return [e.LaunchStarted(launch=launch, handle=handle)] if waiting else []
@@ -192,8 +197,16 @@ def _finished(s: Session, given: i.RunFinished, facts: i.Facts) -> list[e.Event]
         events.append(e.LaunchExited(launch=given.launch))
     after = fold(s, events)
     if reason is StopReason.COMPLETED and after.queue:
-        events += begin(after, facts, cause=Cause.QUEUE, input=after.queue[0].id)
+        events += _by_itself(after, facts, Wish(cause=Cause.QUEUE, input=after.queue[0].id))
     return events
+
+
+def _by_itself(s: Session, facts: i.Facts, wish: Wish) -> list[e.Event]:
+    """Nobody is there to be refused: why it did not begin is said to whoever looks."""
+    try:
+        return begin_or_wish(s, facts, wish)
+    except Refused as refused:
+        return [e.Notice(kind="not_continued", text=f"Not continued by itself: {refused}")]
 
 
 def _owner_lost(s: Session, given: i.OwnerLost, facts: i.Facts) -> list[e.Event]:
@@ -219,15 +232,12 @@ def _timer(s: Session, timer: TimerId, facts: i.Facts) -> list[e.Event]:
     if due is None:
         return []
     fired: list[e.Event] = [e.TimerFired(timer=timer)]
-    if due.what != "continue" or s.run is not None:
+    if due.what != "continue" or s.taken:
         return fired
     drift = drift_of(s, facts.truth) if facts.truth is not None else Drift.SAME
     why = may_continue_by_itself(fold(s, fired), drift=drift, now=facts.now)
     if s.runs == 0:
         why = "nothing has run yet"
     if why is None:
-        try:
-            return [*fired, *begin(fold(s, fired), facts, cause=Cause.POLICY)]
-        except Refused as refused:
-            why = str(refused)
+        return [*fired, *_by_itself(fold(s, fired), facts, Wish(cause=Cause.POLICY))]
     return [*fired, e.Notice(kind="not_continued", text=f"Not continued by itself: {why}")]

@@ -25,7 +25,7 @@ from holdfast.core.ids import (
 from holdfast.core.plan import Abilities
 from holdfast.core.resume import Probe
 from holdfast.core.session import ErrorClass, Evidence, Handle, Hint, Origin, StopReason, Timer
-from holdfast.core.truth import NoTruth, Truth, Workspace
+from holdfast.core.truth import Lost, NoTruth, Truth, Workspace
 from holdfast.core.value import Value
 
 
@@ -37,6 +37,7 @@ class Facts(Value):
     truth: Truth | NoTruth | None = None
     there: bool | None = None  # the agent's own record of the conversation exists
     probes: Mapping[CallId, Probe] = {}
+    lost: Lost | None = None  # the workspace is not there
     losses: tuple[str, ...] = ()  # what goes with the work tree, and is nowhere else
 
 

@@ -74,7 +74,7 @@ def _tags(s: Session, command: i.TagSession) -> tuple[str, ...]:
 
 
 def _archive(s: Session, *, archived: bool) -> list[e.Event]:
-    if archived and s.run is not None:
+    if archived and s.taken:
         raise _running(s)
     return [e.SessionArchived(archived=archived)] if archived != s.archived else []
 
@@ -82,7 +82,7 @@ def _archive(s: Session, *, archived: bool) -> list[e.Event]:
 def _trash(s: Session, facts: i.Facts, *, force: bool) -> list[e.Event]:
     if s.trashed:
         return []
-    if s.run is not None:
+    if s.taken:
         raise _running(s)
     if facts.losses and not force:
         more = len(facts.losses) - SHOWN

@@ -18,8 +18,10 @@ def news(s: Session, event: i.Reportable) -> list[e.Event]:
     match event:
         case e.Notice():
             return [event]
-        case e.WorkspaceSeen() | e.WorkspaceLost() | e.WorkspaceRebuilt():
+        case e.WorkspaceSeen() | e.WorkspaceRebuilt():
             return [event]
+        case e.WorkspaceLost(given_up=given_up):
+            return [event] if given_up or not s.workspace_lost else []
         case e.WorkspaceSnapshotted(number=number):
             return [event] if number > s.snapshot else []
         case e.TokenLearned(token=token):

@@ -122,6 +122,7 @@ OWES: dict[type, Callable[[Session, Any], list[f.Effect]]] = {
     e.DecisionAsked: lambda _s, ev: [f.NotifyPerson(kind=ev.decision.kind, text=ev.decision.text)],
     e.DecisionAnswered: _relay,
     e.Rewound: lambda _s, ev: [f.RewindWorkspace(round=ev.round)] if ev.code else [],
+    e.WorkspaceLost: lambda _s, ev: [f.ReturnWorkspace()] if ev.wish else [],
     e.TimerSet: lambda _s, ev: [f.WakeSession(timer=ev.timer.id, due=ev.timer.due)],
 }
 
@@ -166,7 +167,6 @@ QUIET: frozenset[type] = frozenset(
         e.ConversationCompacted,
         e.WorkspaceSeen,
         e.WorkspaceSnapshotted,
-        e.WorkspaceLost,
         e.WorkspaceRebuilt,
         e.DecisionDismissed,
         e.PolicyFired,

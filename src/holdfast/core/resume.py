@@ -223,7 +223,7 @@ def may_continue_by_itself(
     resets = last.resumes_at if last else None
     rows = (
         (session.archived or session.trashed or session.terminal, "it is put away"),
-        (session.run is not None, "it is running"),
+        (session.taken, "it is running"),
         (reason is StopReason.CANCELLED, "the user stopped it"),
         (bool(session.decisions), "a question is open"),
         (session.stop is None and reason not in _NO_BANNER, "its stop was dismissed"),

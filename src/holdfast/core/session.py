@@ -174,6 +174,20 @@ class Run(Value):
     launches: int = 0  # of an agent, for this run
 
 
+class Wish(Value):
+    """What is to begin: a run, or (without a cause) only its agent, brought back idle. Kept in the
+    session while the workspace is made again."""
+
+    cause: Cause | None
+    input: InputId | None = None
+    text: str | None = None
+    message: str | None = None
+    limits: Limits | None = None
+    rerun: tuple[CallId, ...] = ()
+    fresh: bool = False
+    before: State = State.WAITING_FOR_INPUT  # where it is if nothing comes of it
+
+
 class LaunchStatus(StrEnum):
     REQUESTED = "requested"
     STARTED = "started"
@@ -334,6 +348,7 @@ class Session(Value):
     touched: tuple[str, ...] = ()  # files that finished calls changed since then
     snapshot: int = 0
     workspace_lost: bool = False
+    wish: Wish | None = None  # begins when the workspace is back
 
     @property
     def own_tree(self) -> bool:
@@ -343,6 +358,11 @@ class Session(Value):
     @property
     def terminal(self) -> bool:
         return self.state in TERMINAL
+
+    @property
+    def taken(self) -> bool:
+        """It runs, or is about to."""
+        return self.run is not None or self.wish is not None
 
     @property
     def agent_alive(self) -> bool:

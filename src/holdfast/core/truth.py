@@ -45,6 +45,14 @@ class NoTruth(Value):
     missing: bool = False  # the workspace is not there at all
 
 
+class Lost(Value):
+    """The workspace is not there."""
+
+    path: str
+    source: str = ""  # what it can be made again from
+    cannot: str = ""  # why it cannot; empty: it can
+
+
 class Drift(StrEnum):
     SAME = "same"
     OURS_PARTIAL = "ours_partial"  # only files that our open calls name

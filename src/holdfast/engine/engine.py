@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, get_args
 
 from holdfast.core import inputs as i
-from holdfast.core.decide import decide, wants_losses, wants_truth
+from holdfast.core.decide import decide, wants_losses, wants_place, wants_truth
 from holdfast.core.events import Event, RoundEvent, TextSaved, ThinkingSaved
 from holdfast.core.evolve import evolve, fold
 from holdfast.core.identity import identity
@@ -20,7 +20,7 @@ from holdfast.core.ids import CallId, Millis, Seq, SessionId
 from holdfast.core.react import react
 from holdfast.core.resume import Probe
 from holdfast.core.session import CallStatus, EffectClass, Session
-from holdfast.core.truth import NoTruth, Truth
+from holdfast.core.truth import Lost, NoTruth, Truth
 from holdfast.core.withhold import NOBODYS, withheld, withhold
 from holdfast.engine.feed import Feed
 from holdfast.engine.inbox import Inbox
@@ -141,10 +141,11 @@ class Engine:
         live = self.sessions.get(id)
         return live.run_started if live else None
 
-    async def consider(self, id: SessionId, given: i.Input) -> list[Event]:
-        """What `submit` would write down, without writing it. Takes no lease."""
+    async def consider(self, id: SessionId, given: i.Input) -> tuple[list[Event], i.Facts]:
+        """What `submit` would write down and why, without writing it. Takes no lease."""
         session = await self.session(id)
-        return decide(session, given, await self._facts(session, given))
+        facts = await self._facts(session, given)
+        return decide(session, given, facts), facts
 
     async def _step(self, live: Live, given: i.Input) -> Outcome:
         if live.lease is None:
@@ -310,9 +311,13 @@ class Engine:
         truth: Truth | NoTruth | None = None
         probes: Mapping[CallId, Probe] = {}
         there: bool | None = None
-        if isinstance(given, i.Heard):  # nearly every input; nothing is asked for it
+        lost: Lost | None = None
+        asks = session.opened and wants_truth(session, given)
+        if isinstance(given, i.Heard) and not asks:  # nearly every input; nothing is asked for it
             return i.Facts(now=self.clock.now(), abilities=self.agents.abilities(session))
-        if session.opened and wants_truth(session, given):
+        if session.opened and wants_place(session, given):
+            lost = await self.workspaces.lost(session)
+        if asks and lost is None:
             if session.workspace.git:
                 truth = await self.workspaces.truth(session)
             unknown = [
@@ -330,6 +335,7 @@ class Engine:
             truth=truth,
             there=there,
             probes=probes,
+            lost=lost,
             losses=losses,
         )
 

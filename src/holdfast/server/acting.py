@@ -11,6 +11,7 @@ import msgspec
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
+from holdfast.core.begin import plan_for
 from holdfast.core.budget import Limits
 from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
@@ -18,10 +19,12 @@ from holdfast.core.ids import CallId, DecisionId, InputId, SessionId
 from holdfast.core.offer import ResumeStatus, offer, status
 from holdfast.core.session import Session, StopReason
 from holdfast.core.task import Task
+from holdfast.core.truth import Drift
 from holdfast.engine.engine import Outcome
+from holdfast.engine.granting import begun
 from holdfast.ports import Damaged, Row
 from holdfast.server.desk import Desk, Failure
-from holdfast.server.settling import paid
+from holdfast.server.settling import PATIENCE, paid
 from holdfast.views.document import Around, SessionOut, document, listed
 from holdfast.wire import (
     PROMPT_BYTES,
@@ -125,8 +128,12 @@ async def prompt(desk: Desk, id: SessionId, given: PromptIn, *, unix: bool) -> P
     asked = None if given.limits is None else limits(given.limits, before.limits)
     sent = i.SendPrompt(input=InputId(input), text=given.text, limits=asked)
     outcome = await desk.engine.submit(id, sent)
-    queued = any(q.id == input for q in outcome.session.queue)
-    return PromptOut(input=input, run=_begun(outcome), queued=queued, head=_head_before(outcome))
+    run, session = _begun(outcome), outcome.session
+    if session.wish is not None and session.wish.input == input:
+        run = await begun(desk.engine, outcome, patience=PATIENCE)
+        session = await desk.engine.session(id)
+    queued = any(q.id == input for q in session.queue)
+    return PromptOut(input=input, run=run, queued=queued, head=_head_before(outcome))
 
 
 def check_prompt(text: str, images: Sequence[object] = ()) -> None:
@@ -153,9 +160,8 @@ async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> R
         check_prompt(given.message or "", given.images)
     before = await _made_ready(desk, id, given)
     outcome = await desk.engine.submit(id, _continuing(given, before.limits))
-    run = outcome.session.run.number if outcome.session.run else None
-    begun = _begun(outcome)
-    return RunOut(run=begun or run, already_running=begun is None, head=_head_before(outcome))
+    run = await begun(desk.engine, outcome, patience=PATIENCE)
+    return RunOut(run=run, already_running=not outcome.events, head=_head_before(outcome))
 
 
 async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
@@ -234,27 +240,32 @@ async def plan(desk: Desk, id: SessionId, given: ResumeIn) -> PlanOut:
     """What `resume` would write down, read before it is written (SPEC E7, F12)."""
     session = await desk.engine.session(id)
     try:
-        events = await desk.engine.consider(id, _continuing(given, session.limits))
+        events, facts = await desk.engine.consider(id, _continuing(given, session.limits))
     except Refused as refused:
         return _no_plan(refused.why, refused.hint)
     started = next((event for event in events if isinstance(event, e.RunStarted)), None)
-    if started is None:
+    lost = next((event for event in events if isinstance(event, e.WorkspaceLost)), None)
+    if started is None and lost is None:
         return _no_plan("It is running.", "")
     seen = next((event for event in events if isinstance(event, e.WorkspaceSeen)), None)
-    chosen = started.plan
+    drift = Drift.WORKSPACE_MISSING if lost else seen.drift if seen else None
+    chosen = started.plan if started else None
+    chosen = chosen or plan_for(session, facts, drift or Drift.SAME, fresh=given.fresh)
+    briefing = started.briefing if started else None  # what it says is known when the tree is back
     calls: dict[str, str] = {c.call: c.how for c in events if isinstance(c, e.CallClosed)}
     calls |= {c.call: "run again" for c in events if isinstance(c, e.RerunDecided)}
     return PlanOut(
         would_run=True,
         reason="",
         hint="",
-        strategy=chosen.strategy if chosen else None,
-        why=chosen.why if chosen else "",
-        drift=seen.drift if seen else None,
-        risks=chosen.risks if chosen else (),
-        estimate_usd=_dollars(chosen.estimate_micros) if chosen else None,
-        estimate_tokens=await _to_be_read(desk, id, started.briefing or ""),
-        message=started.briefing,
+        strategy=chosen.strategy,
+        why=chosen.why,
+        drift=drift,
+        rebuild=lost.source if lost else None,
+        risks=chosen.risks,
+        estimate_usd=_dollars(chosen.estimate_micros),
+        estimate_tokens=await _to_be_read(desk, id, briefing or ""),
+        message=briefing,
         calls=calls,
     )
 
@@ -276,6 +287,7 @@ def _no_plan(why: str, hint: str) -> PlanOut:
         strategy=None,
         why="",
         drift=None,
+        rebuild=None,
         risks=(),
         estimate_usd=None,
         estimate_tokens=0,

@@ -14,7 +14,7 @@ from holdfast.core.effects import TakeSnapshot
 from holdfast.core.ids import CallId, RoundNumber, SessionId
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
-from holdfast.core.truth import NoTruth, Truth, Workspace
+from holdfast.core.truth import Lost, NoTruth, Truth, Workspace
 from holdfast.ports import Errand
 from holdfast.testing.agent import Submit
 
@@ -50,6 +50,19 @@ class FileWorld:
     async def truth(self, session: Session) -> Truth | NoTruth:
         return Truth(head="a" * 40, branch="main")
 
+    async def lost(self, session: Session) -> Lost | None:
+        """`lose` took it away; `lose(cannot)` for good."""
+        gone = self.folder / f"lost-{session.id}"
+        if not gone.exists():
+            return None
+        cannot = gone.read_text()
+        return Lost(
+            path=session.workspace.path, source="" if cannot else "a snapshot", cannot=cannot
+        )
+
+    def lose(self, session: SessionId, cannot: str = "") -> None:
+        (self.folder / f"lost-{session}").write_text(cannot)
+
     async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]:
         happened = {call for (owner, call, _) in self.done() if owner == session.id}
         return {c.id: Probe.DONE if c.id in happened else Probe.NOT_DONE for c in calls}
@@ -76,7 +89,18 @@ class FileWorld:
         self._append("removed", errand.id)
 
     async def bring_back(self, errand: Errand, session: Session) -> None:
+        self._boundary("bring_back:before")
+        gone = self.folder / f"lost-{session.id}"
         self._append("brought-back", errand.id)
+        if not (session.workspace_lost or gone.exists()):
+            return
+        told: i.Reportable = e.WorkspaceRebuilt(workspace=session.workspace)
+        if gone.exists() and gone.read_text():
+            told = e.WorkspaceLost(why=gone.read_text(), given_up=True)
+        else:
+            gone.unlink(missing_ok=True)
+        self._boundary("bring_back:after")
+        await self.submit(session.id, i.Heard(events=(told,)))
 
     async def tell(self, errand: Errand, session: Session) -> None:
         self._append("told", errand.id)

@@ -21,7 +21,7 @@ from holdfast.views.items import (
 from holdfast.views.moments import rfc3339
 from holdfast.views.stops import stop_out
 from holdfast.views.timeline import title
-from holdfast.views.words import banner, beyond, resumed
+from holdfast.views.words import banner, beyond, resumed, workspace_lost, workspace_rebuilt
 
 SHOWN = 4096  # characters of an input or output that an item carries
 
@@ -153,8 +153,8 @@ NOTICES: dict[type, Callable[[Any], tuple[Level, str]]] = {
     e.ConversationRepaired: lambda ev: ("info", f"Put right: {'; '.join(ev.repairs)}"),
     e.PolicyFired: lambda ev: ("info", f"{ev.trigger}: {ev.action} (attempt {ev.attempt})"),
     e.SessionFailed: lambda ev: ("error", ev.message),
-    e.WorkspaceLost: lambda ev: ("warning", f"Sandbox expired, starting fresh: {ev.why}"),
-    e.WorkspaceRebuilt: lambda _ev: ("info", "The workspace was rebuilt from what was saved"),
+    e.WorkspaceLost: lambda ev: ("warning", workspace_lost(ev)),
+    e.WorkspaceRebuilt: lambda ev: ("info", workspace_rebuilt(ev)),
     e.Rewound: _rewound,
 }
 

@@ -16,7 +16,7 @@ from holdfast.core.session import Call
 from holdfast.core.value import Value
 from holdfast.views.moments import span
 from holdfast.views.stops import stop_out
-from holdfast.views.words import explained, money
+from holdfast.views.words import explained, money, workspace_lost, workspace_rebuilt
 
 WIDTH = 100  # of a call's arguments on its line
 # Escape sequences, and control characters other than tab and newline, C1 among them.
@@ -72,6 +72,10 @@ class Timeline:
                 return [_line(f"! The agent lost its context: {why}")]
             case e.SessionFailed(message=message):
                 return [_line(f"! {message}")]
+            case e.WorkspaceLost():
+                return [_line(f"! {workspace_lost(event)}")]
+            case e.WorkspaceRebuilt():
+                return [_line(f"! {workspace_rebuilt(event)}")]
             case _:
                 return self._work(event)
 

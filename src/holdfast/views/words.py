@@ -1,5 +1,6 @@
 """One line per stop, for people; what a reason means to a shell. The texts are SPEC K2's."""
 
+from holdfast.core.events_work import WorkspaceLost, WorkspaceRebuilt
 from holdfast.core.offer import Offer, OfferKind
 from holdfast.core.session import StopReason
 from holdfast.core.truth import Drift
@@ -121,6 +122,20 @@ def strip(stop: StopOut | None, offer: Offer | None = None) -> BannerOut | None:
         round=stop.round,
         resumes_at=stop.resumes_at,
     )
+
+
+def workspace_lost(event: WorkspaceLost) -> str:
+    if event.given_up:
+        return f"The workspace could not be made again: {event.why}"
+    after = f" It is made again from {event.source}." if event.wish else ""
+    return f"The workspace is gone: {event.why}{after}"
+
+
+def workspace_rebuilt(event: WorkspaceRebuilt) -> str:
+    if event.snapshot:
+        return f"The workspace was made again, with the work of snapshot {event.snapshot}"
+    branch = event.workspace.branch or "its first commit"
+    return f"Sandbox expired, starting fresh: the workspace was made again from {branch} alone"
 
 
 def resumed(drift: Drift) -> str:

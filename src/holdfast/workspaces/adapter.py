@@ -19,7 +19,7 @@ from holdfast.core.effects import RemoveWorkspace, RewindWorkspace, TakeSnapshot
 from holdfast.core.errors import Refused
 from holdfast.core.ids import Millis, RoundNumber, SessionId
 from holdfast.core.session import Session
-from holdfast.core.truth import NoTruth, Truth, Workspace
+from holdfast.core.truth import Lost, NoTruth, Truth, Workspace
 from holdfast.ports import Clock, Errand
 from holdfast.workspaces import mending
 from holdfast.workspaces.errors import FolderMissing, NoSnapshot, WorkspaceError, WouldLose
@@ -50,6 +50,20 @@ class GitWorkspaces:
     async def truth(self, session: Session) -> Truth | NoTruth:
         return await read_truth(session.workspace, by=self._by)
 
+    async def lost(self, session: Session) -> Lost | None:
+        where = session.workspace
+        path = Path(where.path)
+        gone = mending.gone(path) if session.own_tree else not mending.something_at(path)
+        if not where.path or not gone:
+            return None
+        if not session.own_tree:
+            return Lost(path=where.path, cannot="It is a folder of yours, not one that we made.")
+        try:
+            found = await mending.source(where, session.id, by=self._by)
+        except (WorkspaceError, OSError) as error:
+            return Lost(path=where.path, cannot=str(error))
+        return Lost(path=where.path, source=found)
+
     async def snapshot(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
         assert isinstance(effect, TakeSnapshot)
@@ -62,7 +76,7 @@ class GitWorkspaces:
         try:
             await self._take(effect.number, session)
         except (WorkspaceError, OSError) as error:
-            if errand.attempts < TRIES:
+            if errand.attempts < TRIES and not isinstance(error, FolderMissing):
                 raise
             await self._failed(session, error)
 
@@ -196,21 +210,34 @@ class GitWorkspaces:
             await self._notice(session.id, f"Its work tree was kept: {error}")
 
     async def bring_back(self, errand: Errand, session: Session) -> None:
-        where, id = session.workspace, session.id
-        if mending.something_at(Path(where.path)):
+        id, path = session.id, Path(session.workspace.path)
+        if not (session.workspace_lost or mending.gone(path)):
             return
+        self._forget(id)  # half a tree is not worth a snapshot
         try:
-            last = await mending.newest_snapshot(where, id, by=self._by)
-            saved = last.commit if last else None
-            rebuilt = await mending.rebuild(where, saved, by=self._by)
+            async with self._lock(id):
+                number = await self._rebuilt(session)
         except (WorkspaceError, OSError) as error:
             if errand.attempts < TRIES:
                 raise
-            await self._submit(id, i.Heard(events=(e.WorkspaceLost(why=str(error)),)))
+            told = e.WorkspaceLost(why=str(error), given_up=True)
+            await self._submit(id, i.Heard(events=(told,)))
             return
-        number = last.number if last and rebuilt.snapshot else 0
-        event = e.WorkspaceRebuilt(workspace=rebuilt.workspace, snapshot=number)
+        event = e.WorkspaceRebuilt(workspace=session.workspace, snapshot=number)
         await self._submit(id, i.Heard(events=(event,)))
+
+    async def _rebuilt(self, session: Session) -> int:
+        """The number of the snapshot that is in it. One that is whole was made by somebody who died
+        before it could be told, or put back by the user: it is taken as it is."""
+        where, path = session.workspace, Path(session.workspace.path)
+        last = await mending.newest_snapshot(where, session.id, by=self._by)
+        if mending.gone(path):
+            saved = last.commit if last else None
+            used = (await mending.rebuild(where, saved, by=self._by)).snapshot
+        else:
+            note = read_note(path)
+            used = note.snapshot if note else ""
+        return last.number if last and last.commit == used else 0
 
     async def _notice(self, id: SessionId, text: str) -> None:
         await self._submit(id, i.Heard(events=(e.Notice(kind="workspace", text=text),)))

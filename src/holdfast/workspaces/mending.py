@@ -4,7 +4,8 @@ Rule 1: only folders that we made are removed or rebuilt: the note beside them s
 Rule 2: removing a clean tree keeps its branch and needs no question. Uncommitted files, commits that
 nothing else holds, and whatever cannot be looked at are `WouldLose` (SPEC H2, P10).
 Rule 3: a tree is moved aside before it is deleted: half a tree never looks like somebody's work.
-Rule 4: a folder with anything in it is never rebuilt over.
+Rule 4: a folder with anything in it is never rebuilt over, unless its note says that it is not done:
+then it is our own half, and is finished.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from holdfast.core.ids import SessionId
 from holdfast.core.truth import Workspace
-from holdfast.core.value import Value
+from holdfast.core.value import Value, replace
 from holdfast.workspaces.errors import (
     FolderMissing,
     Occupied,
@@ -139,29 +140,60 @@ async def rebuild(
     async with shadow(nowhere(common), by=by) as git:
         saved = await git.commit_at(snapshot_ref) if snapshot_ref else ""
         tip = await _tip(git, workspace, saved)
+        await point(git, workspace.branch, tip)
         tip_tree = await git.tree_of(tip)
         files = await _merged(git, tip, saved) if saved else tip_tree
-    clear_entries(common, path)
-    new = register(common, path, workspace.branch)
-    async with shadow(new, by=by) as git:
-        await fill(git, files or tip_tree, index=tip_tree)
     note = Note(
         repo=workspace.repo,
         branch=workspace.branch,
         base=workspace.base,
         files=files or tip_tree,
-        done=True,
+        snapshot=saved if files else "",
     )
-    write_note(path, note)
-    return Rebuilt(workspace=workspace, snapshot=saved if files else "")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_note(path, note)  # until it says done nobody has worked there
+    clear_entries(common, path)
+    new = register(common, path, workspace.branch)
+    async with shadow(new, by=by) as git:
+        await fill(git, note.files, index=tip_tree)
+    write_note(path, replace(note, done=True))
+    return Rebuilt(workspace=workspace, snapshot=note.snapshot)
+
+
+def gone(path: Path) -> bool:
+    """Nothing that anybody worked in is there: no folder, an empty one, or our own half of one."""
+    if not something_at(path):
+        return True
+    return _half_made(path) or _empty(path)
+
+
+def _half_made(path: Path) -> bool:
+    note = read_note(path)
+    return note is not None and not note.done
+
+
+def _empty(path: Path) -> bool:
+    try:
+        return path.is_dir() and not path.is_symlink() and not any(path.iterdir())
+    except OSError:
+        return False  # who cannot look cannot say so
+
+
+async def source(workspace: Workspace, session: SessionId, *, by: Git = PLAIN) -> str:
+    """What `rebuild` would use, in words. Whatever would stop it stops this; nothing is changed."""
+    _check_room(workspace)
+    last = await newest_snapshot(workspace, session, by=by)
+    async with shadow(nowhere(Path(workspace.repo)), by=by) as git:
+        tip = await _tip(git, workspace, last.commit if last else "")
+    branch = f"the branch {workspace.branch} at {tip[:7]}"
+    return f"{branch} and snapshot {last.number} of round {last.round}" if last else branch
 
 
 def _check_room(workspace: Workspace) -> None:
     path, common = Path(workspace.path), Path(workspace.repo)
     if not (common / "objects").is_dir():
         raise FolderMissing(f"The repository {common} is not there.")
-    empty = path.is_dir() and not path.is_symlink() and not any(path.iterdir())
-    if something_at(path) and not empty:
+    if not gone(path):
         raise Occupied(f"There is something at {path}: it is not overwritten.")
     for place in checkouts(common):
         if place.tree != path and branch_of(place.git_dir) == workspace.branch:
@@ -179,12 +211,13 @@ async def newest_snapshot(
 async def _tip(git: Shadow, workspace: Workspace, saved: str) -> str:
     """Where the branch stands. If it is gone, the snapshot remembers where it stood."""
     tip = await git.commit_at(f"refs/heads/{workspace.branch}")
-    if tip:
-        return tip
-    tip = (saved and await git.commit_at(f"{saved}^")) or await git.commit_at(workspace.base)
+    tip = tip or (saved and await git.commit_at(f"{saved}^"))
+    tip = tip or await git.commit_at(workspace.base)
     if not tip:
-        raise FolderMissing(f"Neither the branch {workspace.branch} nor its first commit is there.")
-    await point(git, workspace.branch, tip)
+        raise FolderMissing(
+            f"Neither the branch {workspace.branch} nor its first commit nor a snapshot is in "
+            f"{workspace.repo}."
+        )
     return tip
 
 

@@ -63,6 +63,7 @@ class Note(Value):
     files: str  # the tree its files come from
     left_behind: int = 0
     done: bool = False
+    snapshot: str = ""  # the commit it was made again from, if it was
 
 
 # --- finding --------------------------------------------------------------------------------------

@@ -323,6 +323,7 @@ export interface PlanOut {
   strategy: string | null;
   why: string;
   drift: string | null;
+  rebuild: string | null;
   risks: string[];
   estimate_usd: number | null;
   estimate_tokens: number;

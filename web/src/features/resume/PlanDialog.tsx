@@ -56,6 +56,7 @@ function Planned({ plan, onChanges }: { plan: PlanOut; onChanges(): void }) {
       <dl className="grid grid-cols-[7rem_1fr] gap-x-4 gap-y-2 max-sm:grid-cols-1">
         {plan.strategy && <Fact name="Context">{`${plan.strategy.replaceAll("_", " ")}. ${plan.why}`}</Fact>}
         {plan.drift && <Fact name="Workspace">{plan.drift.replaceAll("_", " ")}</Fact>}
+        {plan.rebuild && <Fact name="Made again from">{plan.rebuild}</Fact>}
         {plan.estimate_usd !== null && <Fact name="Cost, about">{money(plan.estimate_usd)}</Fact>}
         {calls.length > 0 && (
           <Fact name="Open calls">

@@ -111,11 +111,16 @@ class System:
             known = profiles.get(session.agent)
             if known is None or known.acp is None:
                 return None
+            environ = environment(known, os.environ, self._lent_to(session.id))
             return AcpProfile(
                 command=known.acp.command,
-                environ=environment(known, os.environ, self._lent_to(session.id)),
+                environ={**environ, **known.acp.mode_env.get(session.mode, {})},
                 modes=known.acp.modes,
                 login=known.login,
+                unnamed=known.acp.unnamed,
+                note=known.acp.note,
+                failed=known.acp.failed,
+                quirks=frozenset(quirk.name for quirk in known.quirks),
             )
 
         return AcpAgents(

@@ -13,6 +13,7 @@ from holdfast.agents.acp.agents import AcpAgents
 from holdfast.agents.acp.profile import AcpProfile, McpServer, Waits
 from holdfast.core import events as e
 from holdfast.core import inputs as i
+from holdfast.core.budget import Limits
 from holdfast.core.conversation import build
 from holdfast.core.ids import InputId, SessionId
 from holdfast.core.messages import AssistantMessage, UserMessage
@@ -44,6 +45,7 @@ class Rig:
         self.servers: tuple[McpServer, ...] = ()
         self.model = ""
         self.modes: dict[str, str] = {}
+        self.habits: dict = {}  # what else its profile says
         self.command = command or (
             sys.executable,
             "-m",
@@ -91,7 +93,9 @@ class Rig:
         return self
 
     def _profile(self, _session: Session) -> AcpProfile:
-        return AcpProfile(command=self.command, environ=dict(os.environ), modes=self.modes)
+        return AcpProfile(
+            command=self.command, environ=dict(os.environ), modes=self.modes, **self.habits
+        )
 
     async def __aexit__(self, *_: object) -> None:
         """As a daemon that goes down in order."""
@@ -108,9 +112,10 @@ class Rig:
     async def do(self, given: i.Input) -> Session:
         return (await self.engine.submit(ID, given)).session
 
-    async def send(self, words: str = "go") -> None:
+    async def send(self, words: str = "go", limits: Limits | None = None) -> None:
         self._inputs += 1
-        await self.do(i.SendPrompt(input=InputId(f"i{time.monotonic_ns()}"), text=words))
+        input = InputId(f"i{time.monotonic_ns()}")
+        await self.do(i.SendPrompt(input=input, text=words, limits=limits))
 
     async def until(self, true, seconds: float = 20) -> Session:
         deadline = time.monotonic() + seconds

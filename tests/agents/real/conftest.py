@@ -13,7 +13,15 @@ def pytest_runtest_makereport(item, call):
         return
     case = item.originalname.removeprefix("test_").replace("_", " ")
     said = str(report.longrepr[2]) if report.skipped else ""
-    ROWS.append((agent, getattr(item, "version", ""), "oneshot", case, said or report.outcome))
+    ROWS.append(
+        (
+            agent,
+            getattr(item, "version", ""),
+            getattr(item.module, "WAY", "oneshot"),
+            case,
+            said or report.outcome,
+        )
+    )
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -17,9 +17,10 @@ from holdfast.core import injection
 from holdfast.core import inputs as i
 from holdfast.core.conversation import build
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, RelayAnswer, StartAgent
-from holdfast.core.ids import CallId, RunNumber, SessionId, Token
+from holdfast.core.ids import CallId, Millis, RunNumber, SessionId, Token
 from holdfast.core.messages import UserMessage
 from holdfast.core.plan import Abilities, Strategy
+from holdfast.core.quirks import load_not_before
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Handle, Session, StopReason
 from holdfast.ports import Clock, Errand, Journal
@@ -111,7 +112,15 @@ class AcpAgents:
         if not outcome.events:  # called off meanwhile
             await peer.end()
             return
-        peer.come_up(await self._unanswered(session, effect))
+        sent = await self._unanswered(session, effect)
+        peer.come_up(sent, not_before=await self._not_before(session, profile))
+
+    async def _not_before(self, session: Session, profile: AcpProfile) -> Millis:
+        """When its conversation may be asked for."""
+        if not profile.quirks or session.token is None:
+            return Millis(0)
+        named = await self._journal.pick(session.id, (e.TokenLearned,))
+        return load_not_before(profile.quirks, named[-1].at if named else Millis(0))
 
     async def _unanswered(self, session: Session, effect: StartAgent) -> str:
         """The last prompt of an earlier launch, if its turn did not come to an end."""
@@ -136,7 +145,7 @@ class AcpAgents:
             text, peer.lost_prompt = f"{peer.lost_prompt}\n\n{text}", ""
         if effect.inject:
             text = injection.inject(await self._history(session.id, effect.run), text)
-        await peer.prompt(effect.run, text, session.round, injected=effect.inject)
+        await peer.prompt(session, text, injected=effect.inject)
 
     async def _history(self, id: SessionId, run: RunNumber) -> Any:
         messages = build(await self._journal.events(id)).messages()

@@ -13,8 +13,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from holdfast.agents.acp import transport
+from holdfast.agents.acp.asides import Asides
 from holdfast.agents.acp.frames import Message
 from holdfast.agents.acp.handshake import Handshake, Unfit, Unknown, explained
+from holdfast.agents.acp.meter import Meter
 from holdfast.agents.acp.permission import Questions
 from holdfast.agents.acp.profile import AcpProfile, McpServer, Waits
 from holdfast.agents.acp.replay import Replay
@@ -22,15 +24,17 @@ from holdfast.agents.acp.translate import TEXT, Translator
 from holdfast.agents.acp.transport import Answer, Connection, Gone, RpcFailed, Silent
 from holdfast.agents.acp.updates import TurnEnded, Update, decoded, parse_update
 from holdfast.core import events as e
+from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.agent_errors import classify
-from holdfast.core.ids import LaunchNumber, RunNumber
+from holdfast.core.ids import LaunchNumber, Millis, RunNumber
 from holdfast.core.session import ErrorClass, Handle, Session
 from holdfast.core.turn_end import ended
 from holdfast.ports import Clock, JournalError
 
 LOG = logging.getLogger(__name__)
 TICK = 0.25  # seconds
+SPENDING = (e.ResponseFinished, e.CallFinished)
 LAST_WORDS = 600  # characters of stderr in a message
 
 
@@ -65,6 +69,8 @@ class Peer:
         self._connection = Connection(process, on_message=self._message, on_gone=self._gone)
         self._translator = Translator(launch, clock.now)
         self._questions = Questions(launch, session.mode, self._connection)
+        self._asides = Asides(profile)
+        self._meter = Meter(session, clock.now)
         self.replay: Replay | None = Replay()  # None: it is ready, and what comes is new
         self.lost_prompt = ""  # what its replay proves that it never got
         self._token = ""
@@ -87,14 +93,14 @@ class Peer:
 
     # --- coming up ------------------------------------------------------------------------------------
 
-    def come_up(self, sent: str) -> None:
+    def come_up(self, sent: str, *, not_before: Millis = Millis(0)) -> None:
         """In its own time: whoever started it need not wait. `sent` is the last prompt that was sent in an
-        earlier life and never answered."""
-        self._task = asyncio.create_task(self._come_up(sent))
+        earlier life and never answered; its conversation is not asked for before `not_before`."""
+        self._task = asyncio.create_task(self._come_up(sent, not_before))
 
-    async def _come_up(self, sent: str) -> None:
+    async def _come_up(self, sent: str, not_before: Millis) -> None:
         try:
-            await self._shake_hands(sent)
+            await self._shake_hands(sent, not_before)
         except Unknown as unknown:
             await self._submit(i.TokenRefused(launch=self.launch, why=str(unknown)))
         except Unfit as unfit:
@@ -109,13 +115,14 @@ class Peer:
             LOG.warning("session %s: its agent is ended: %s", self._session.id, error)
             self._connection.close(str(error))
 
-    async def _shake_hands(self, sent: str) -> None:
+    async def _shake_hands(self, sent: str, not_before: Millis) -> None:
         session = self._session
         assert session.launch is not None and self.replay is not None
         shake = Handshake(
             self._connection, session, self._profile, self._servers, limit=self._waits.ready
         )
         able = await shake.initialize()
+        await self._wait_until(not_before)
         token, answer = await shake.conversation(session.launch.plan, able)
         self._token = token
         if shake.came_back == "session/load":
@@ -134,6 +141,13 @@ class Peer:
         ready = i.AgentReady(launch=self.launch, token=token, abilities=able)
         await self._submit(ready)
 
+    async def _wait_until(self, moment: Millis) -> None:
+        seconds = (moment - self._clock.now()) / 1000
+        if seconds > 0:
+            text = f"This agent loses a conversation that is loaded in the minute it began: {seconds:.0f} s to wait."
+            await self.say(e.Notice(kind="agent", text=text, until=moment))
+            await asyncio.sleep(seconds)
+
     async def _calm(self) -> None:
         """Some go on replaying after they said that they are done."""
         loop = asyncio.get_running_loop()
@@ -150,12 +164,18 @@ class Peer:
 
     # --- a turn ---------------------------------------------------------------------------------------
 
-    async def prompt(self, run: RunNumber, text: str, round: Any, *, injected: bool) -> None:
+    async def prompt(self, session: Session, text: str, *, injected: bool) -> None:
         """Once for each run, however often it is asked for."""
-        if run <= self._last_run:
+        if session.run is None or session.run.number <= self._last_run:
             return
-        self._run = self._last_run = run
-        self._translator.begin(round)
+        run = self._last_run = session.run.number
+        self._meter.begin(session)
+        if (reached := self._meter.reached()) is not None:  # of the whole session
+            await self._submit(halt.halted(session, self.launch, reached))
+            return
+        self._run = run
+        self._translator.begin(session.round)
+        self._asides.begin()
         params = {"sessionId": self._token, "prompt": [{"type": "text", "text": text}]}
 
         async def over(answer: Answer) -> None:
@@ -163,6 +183,7 @@ class Peer:
 
         self._connection.ask("session/prompt", params, over)
         self._watch_quiet(run)
+        self._watch_time(run)
         if injected:
             await self.say(e.ContextInjected(launch=self.launch, characters=len(text)))
 
@@ -175,14 +196,19 @@ class Peer:
         await self.say(*events, *self._questions.drop_all("the turn is over"))
         if isinstance(answer.failed, Gone):
             return  # `_gone` comes next
-        if isinstance(answer.failed, RpcFailed):
-            failed = answer.failed
-            trouble = classify(str(failed), code=failed.code, now=self._clock.now())
-            finished = ended(self.launch, run, trouble=trouble, message=str(failed))
-        else:
-            stop = said.stop_reason if said else "end_turn"
-            finished = ended(self.launch, run, stop_reason=stop, asked=self._cancelled == run)
-        await self._submit(finished)
+        await self._submit(self._finished(run, answer.failed, said))
+
+    def _finished(
+        self, run: RunNumber, failed: RpcFailed | None, said: TurnEnded | None
+    ) -> i.RunFinished:
+        if self._meter.over is not None and self._meter.session.run is not None:
+            return halt.halted(self._meter.session, self.launch, self._meter.over)
+        stop = said.stop_reason if said else "end_turn"
+        message = str(failed) if failed else self._asides.failure if stop == "end_turn" else ""
+        if not message:
+            return ended(self.launch, run, stop_reason=stop, asked=self._cancelled == run)
+        trouble = classify(message, code=failed.code if failed else None, now=self._clock.now())
+        return ended(self.launch, run, trouble=trouble, message=message)
 
     def cancel(self, run: RunNumber) -> None:
         """Asked first, ended after a while."""
@@ -200,6 +226,23 @@ class Peer:
 
     def answer(self, decision: Any, answer: str) -> None:
         self._questions.answer(decision, answer)
+        self._meter.asking(open=self._questions.open)
+
+    def _watch_time(self, run: RunNumber) -> None:
+        left = self._meter.left
+        if left is None or self._run != run or self._meter.over is not None:
+            return
+        if left <= 0 and not self._questions.open:
+            self._halt_if_reached()
+            return
+        self._later(max(left, 1.0), lambda: self._watch_time(run))
+
+    def _halt_if_reached(self) -> None:
+        """Interrupted first; the run ends with the limit's reason when the turn does."""
+        over = self._meter.reached()
+        if over is not None and self._meter.over is None and self._run is not None:
+            self._meter.over = over
+            self.cancel(self._run)
 
     def _watch_quiet(self, run: RunNumber) -> None:
         loop = asyncio.get_running_loop()
@@ -242,6 +285,9 @@ class Peer:
                 self._late.append(self._translator.words(update))
                 self._tick_soon()
             return None
+        aside = self._asides.take(update)
+        if aside is not None:
+            return self.say(e.Notice(kind="agent", text=aside)) if aside else None
         events = self._translator.take(update)
         if self._translator.waiting:
             self._tick_soon()
@@ -254,6 +300,7 @@ class Peer:
         events = self._questions.ask(message, self._translator)
         if not events:
             return
+        self._meter.asking(open=self._questions.open)
         written = await self._hear(events)
         self._questions.unless_written(written)
 
@@ -278,7 +325,17 @@ class Peer:
         self._said += 1
         heard = i.Heard(launch=self.launch, events=tuple(events), n=self._said)
         outcome = await self._submit(heard)
-        return tuple(outcome.events)
+        written = tuple(outcome.events)
+        self._meter.session = outcome.session
+        if self._run is not None and any(isinstance(event, SPENDING) for event in written):
+            await self._count()
+        return written
+
+    async def _count(self) -> None:
+        if (near := self._meter.near()) is not None and self._run is not None:
+            await self.say(e.BudgetWarned(run=self._run, limit=near[0], percent=near[1]))
+        if halt.between_rounds(self._meter.session):
+            self._halt_if_reached()
 
     def _later(self, seconds: float, what: Callable[[], None]) -> None:
         self._timers = [t for t in self._timers if not t.cancelled() and t.when() > 0]
@@ -302,6 +359,9 @@ class Peer:
         code = self._process.code() if exited else None
         self._process.close()
         with contextlib.suppress(JournalError):
+            session, over = self._meter.session, self._meter.over
+            if over is not None and session.run is not None:  # it did not stop when it was told to
+                await self._submit(halt.halted(session, self.launch, over))
             await self._submit(self._exit(gone, code))
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()

@@ -219,7 +219,7 @@ class Translator:
     def _tell(self, tool: Tool) -> list[Reportable]:
         events: list[Reportable] = []
         if self._open is not None:
-            events += self._close()
+            events += self._close(self._usage(None))
         elif not self._started or all(call.ended for call in self._calls):
             events += [*self._start(), *self._close()]
         tool.told = True

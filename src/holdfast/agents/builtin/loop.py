@@ -20,8 +20,9 @@ from holdfast.agents.builtin.retry import Retry
 from holdfast.agents.builtin.round import respond
 from holdfast.agents.builtin.seam import Ask, Delegation, Deny, Question, Ran, Toolbox
 from holdfast.core import events as e
+from holdfast.core import halt
 from holdfast.core import inputs as i
-from holdfast.core.budget import Exceeded, exceeded, hint_used, uncounted, warning
+from holdfast.core.budget import Exceeded, uncounted
 from holdfast.core.compaction import NEAR, SHORT_TAIL, TAIL, due, place, told
 from holdfast.core.conversation import Conversation
 from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber, Seq
@@ -35,7 +36,6 @@ from holdfast.core.session import (
     EffectClass,
     ErrorClass,
     Evidence,
-    Hint,
     OpenCall,
     Session,
     StopReason,
@@ -314,22 +314,12 @@ class Loop:
     # --- the end ----------------------------------------------------------------------------------
 
     def exceeded(self) -> Exceeded | None:
-        s = self._session
-        if s.run is None:
-            return None
-        return exceeded(
-            s.run.limits, s.run.spent, cap=s.cap, totals=s.totals, elapsed_ms=self._elapsed()
-        )
+        return halt.reached(self._session, elapsed_ms=self._elapsed())
 
     async def _warn(self) -> None:
-        s = self._session
-        if s.run is None:
-            return
-        near = warning(
-            s.run.limits, s.run.spent, cap=s.cap, totals=s.totals, elapsed_ms=self._elapsed()
-        )
+        near = halt.near(self._session, elapsed_ms=self._elapsed())
         if near is not None:
-            await self.say(e.BudgetWarned(run=s.run.number, limit=near[0], percent=near[1]))
+            await self.say(e.BudgetWarned(run=self._run, limit=near[0], percent=near[1]))
 
     async def _say_uncounted(self, finished: e.ResponseFinished) -> None:
         run = self._session.run
@@ -349,14 +339,7 @@ class Loop:
         return self._clock.now() - self._began - self._questions.waited
 
     async def _halt(self, over: Exceeded) -> None:
-        run = self._session.run
-        used = hint_used(run.spent, run.limits) if run else ""
-        hint = Hint(
-            used=used, files=self._session.touched, summary=self._session.response.text[:500]
-        )
-        await self._report(
-            StopReason(over.reason), message=over.text, percent=over.percent, hint=hint
-        )
+        await self._submit(halt.halted(self._session, self._launch, over))
 
     async def _failed(self, failed: ModelFailed) -> None:
         limited = failed.error is ErrorClass.RATE_LIMITED

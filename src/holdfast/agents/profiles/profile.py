@@ -21,6 +21,10 @@ class Acp(Value, forbid_unknown_fields=True):
     command: Arguments
     program: str = ""  # an adapter's own; empty: the command's first word
     modes: Mapping[str, str] = {}  # ours to the agent's
+    mode_env: Mapping[str, Mapping[str, str]] = {}
+    unnamed: str = ""  # "its own": text without a message id is not the model's
+    note: str = ""  # a piece of text like this is a note to the user, not the model's
+    failed: str = ""  # one like this at the end: the turn failed, whatever it says
 
 
 class Commands(Value, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ import { Icon } from "@/ui/Icon";
 export function Toasts({ notes }: { notes: Notes }) {
   const shown = useObserved(notes, (state) => state.notes);
   return (
-    <div role="status" aria-live="polite" className="pointer-events-none fixed right-3 bottom-3 z-40 flex w-[min(24rem,calc(100vw-1.5rem))] flex-col gap-2">
+    <div role="status" aria-live="polite" className="pointer-events-none fixed top-15 right-3 z-40 flex w-[min(24rem,calc(100vw-1.5rem))] flex-col gap-2">
       {shown.map((note) => (
         <div key={note.id} data-testid="toast" className="rising pointer-events-auto flex items-start gap-2.5 rounded-xl bg-raised py-2 pr-1.5 pl-3.5 text-[0.8125rem] shadow-float">
           <Icon name={note.bad ? "warning" : "check"} size={16} className={`mt-1.5 ${note.bad ? "text-bad" : "text-good"}`} />

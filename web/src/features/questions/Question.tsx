@@ -85,7 +85,7 @@ function Answered({ item }: { item: QuestionItem }) {
     <div className="flex items-baseline gap-2 text-[0.8125rem] text-ink-3" data-testid="question" data-answered="true">
       <Icon name="question" size={14} className="translate-y-0.5" />
       <span className="min-w-0 truncate">{item.text}</span>
-      <span className="ml-auto shrink-0 font-medium text-ink-2">{item.answer ?? item.withdrawn}</span>
+      <span className="ml-auto inline-block max-w-[50%] shrink-0 truncate font-medium text-ink-2 first-letter:uppercase">{item.answer ?? item.withdrawn}</span>
     </div>
   );
 }

@@ -54,7 +54,7 @@ function Planned({ plan, onChanges }: { plan: PlanOut; onChanges(): void }) {
       )}
       <Truth message={plan.message} onChanges={onChanges} />
       <dl className="grid grid-cols-[7rem_1fr] gap-x-4 gap-y-2 max-sm:grid-cols-1">
-        {plan.strategy && <Fact name="Context">{`${plan.strategy.replaceAll("_", " ")}. ${plan.why}`}</Fact>}
+        {plan.strategy && <Fact name="Context">{[plan.strategy.replaceAll("_", " "), plan.why].filter(Boolean).join(": ")}</Fact>}
         {plan.drift && <Fact name="Workspace">{plan.drift.replaceAll("_", " ")}</Fact>}
         {plan.rebuild && <Fact name="Made again from">{plan.rebuild}</Fact>}
         {plan.estimate_usd !== null && <Fact name="Cost, about">{money(plan.estimate_usd)}</Fact>}

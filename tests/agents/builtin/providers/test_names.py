@@ -1,9 +1,12 @@
 """Names of models, keys and where they come from."""
 # spec: B1 B13
 
+import ast
+import inspect
 import os
 
 import pytest
+from pydantic_ai import providers
 
 from holdfast.agents.builtin.providers import catalogue
 from holdfast.agents.builtin.providers.keys import Keys, read_file
@@ -140,3 +143,30 @@ def test_an_address_of_ones_own_needs_no_key_where_it_speaks_like_openai():
     assert "ANTHROPIC_API_KEY" in catalogue.no_key(
         "anthropic:m", {"ANTHROPIC_BASE_URL": "http://x"}
     )
+
+
+# No language models that answer a conversation, or logins of a browser.
+NOT_FOR_US = {
+    "elevenlabs",
+    "openai-chatgpt",
+    "openai-codex",
+    "openai-decisions",
+    "sentence-transformers",
+    "typesafe",
+    "voyageai",
+}
+
+
+@pytest.mark.slow
+def test_every_provider_of_the_library_is_taken():  # spec: B1
+    tree = ast.parse(inspect.getsource(providers.infer_provider_class))
+    patterns = [node.value for node in ast.walk(tree) if isinstance(node, ast.MatchValue)]
+    known = {p.value for p in patterns if isinstance(p, ast.Constant)}
+    ours = {p.name for p in catalogue.PROVIDERS} | set(catalogue.OTHERS)
+    assert known - NOT_FOR_US == ours
+
+
+def test_a_provider_that_only_the_library_knows_is_tried_and_its_own_words_are_told():  # spec: B1
+    assert catalogue.problem("xai:grok-5") is None
+    assert catalogue.problem("xia:grok-5") is not None
+    assert catalogue.no_key("azure:gpt-5", {}) is None, "it has rules of its own"

@@ -1,7 +1,7 @@
 """Which providers there are, what each needs, and which model is meant when none is named (SPEC B1, B13).
 
-Nothing heavy is loaded here: a name is judged before anything is started. What is not in the table is
-still tried if the library knows it; then its own rules for keys apply.
+Nothing heavy is loaded here: a name is judged before anything is started. What is not in the table but
+known to the library is tried; then its own rules for keys apply.
 """
 
 import difflib
@@ -85,7 +85,36 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(name="bedrock", keys=(), urls=(), needs="boto3", extra="bedrock", keyless=True),
     Provider(name="google-cloud", keys=(), urls=(), needs="google.genai", keyless=True),
 )
+# Those that the library knows as well. It may want another package or more than a key, and says so.
+OTHERS = (
+    "azure",
+    "azure-responses",
+    "bedrock-mantle",
+    "cohere",
+    "crusoe",
+    "github",
+    "github-copilot",
+    "heroku",
+    "huggingface",
+    "litellm",
+    "meta",
+    "ovhcloud",
+    "snowflake",
+    "system-one",
+    "vercel",
+    "xai",
+)
 _BY_NAME = {provider.name: provider for provider in PROVIDERS}
+_BY_NAME |= {
+    name: Provider(
+        name=name,
+        keys=(f"{name.upper().replace('-', '_')}_API_KEY",),
+        urls=(f"{name.upper().replace('-', '_')}_BASE_URL",),
+        needs="pydantic_ai",
+        keyless=True,
+    )
+    for name in OTHERS
+}
 _ALIASES = {"gemini": "google", "claude": "anthropic", "google-gla": "google", "gpt": "openai"}
 _STARTS = {"claude": "anthropic", "gpt": "openai", "o": "openai", "gemini": "google"}
 

@@ -73,8 +73,7 @@ def connect(name: str, environ: Mapping[str, str], client: httpx2.AsyncClient) -
 def _provider(prefix: str, environ: Mapping[str, str], client: httpx2.AsyncClient) -> Provider[Any]:
     kind = infer_provider_class(prefix)
     known = catalogue.provider(prefix)
-    if known is None:
-        return kind()
+    assert known is not None  # the catalogue has judged the name
     takes = inspect.signature(kind.__init__).parameters
     url = catalogue.address(known, environ)
     wanted = {

@@ -6,7 +6,8 @@
  *         once, because nothing is drawn there and what is remembered must not be stale.
  * Rule 2: back in the foreground, or on a network again: reconnect now, not when some timer says so.
  *         A socket that survived a change of network is usually dead.
- * Rule 3: a socket that says nothing is asked; one that does not answer is dropped.
+ * Rule 3: the daemon says something every quarter of a minute. Whoever comes back to a line that missed
+ *         that opens another; nobody waits on one that is silent for longer than two.
  */
 import { Failure, NO_NETWORK, failure } from "@/connection/http";
 import type { Cursor, FrameIn, Push } from "@/wire/frames";
@@ -21,8 +22,9 @@ export interface Subscription {
 
 export const EVERY = "*"; // in place of a session: hears of all documents, whoever asked for them
 const BATCH = 33;
-const QUIET = 25_000; // then it is asked whether it is there
-const PATIENCE = 8_000; // for an answer to that
+const BEAT = 15_000; // of the daemon
+const DEAD = 2 * BEAT + 5_000;
+const OPENING = 8_000; // longer than that, an attempt has failed
 const SLOWEST = 8_000; // between two attempts
 
 interface Waiting {
@@ -48,7 +50,7 @@ export class Socket {
     addEventListener("pageshow", (event) => event.persisted && this.wake());
     document.addEventListener("resume", () => this.wake());
     document.addEventListener("visibilitychange", () => this.wake());
-    setInterval(() => this.check(), QUIET / 5);
+    setInterval(() => this.check(DEAD), DEAD / 7);
     this.open();
   }
 
@@ -160,16 +162,13 @@ export class Socket {
   private wake(): void {
     if (document.visibilityState !== "visible") return;
     if (this.line === "offline") this.reopen();
-    else this.check();
+    else this.check(BEAT + 1_000);
   }
 
-  private check(): void {
+  private check(patience: number): void {
     const silent = performance.now() - this.heard;
-    if (this.line === "connecting" && silent > PATIENCE) return this.reopen();
-    if (this.line !== "live" || silent < QUIET) return;
-    if (silent > QUIET + PATIENCE) return this.reopen();
-    const session = [...this.subscriptions.keys()].at(-1) ?? EVERY;
-    this.request({ type: "session.status", id: mint(), session }).catch(() => null); // any answer will do
+    const opening = this.line === "connecting" && silent > OPENING;
+    if (opening || (this.line === "live" && silent > patience)) this.reopen();
   }
 
   private turn(line: Line): void {

@@ -67,6 +67,31 @@ async def test_a_session_with_a_timer_is_given_back_also_after_somebody_else_wro
 
 
 @story
+async def test_looking_for_orphans_leaves_a_session_that_only_waits_alone(folder):
+    """A look every five seconds must not cost two writes per timer."""
+    async with Rig(folder) as rig:
+        await rig.submit(OPEN, timer(rig, 1_000))
+        await until(lambda: not rig.outbox._workers)
+        before = (await rig.journal.row(S)).generation
+        for _ in range(3):
+            await recover(rig.engine, rig.outbox)
+            await until(lambda: not rig.outbox._workers)
+
+        assert (await rig.journal.row(S)).generation == before
+    async with Rig(folder, owner="two", clock=rig.clock) as rig:
+        await recover(rig.engine, rig.outbox)
+        await recover(rig.engine, rig.outbox)
+
+        assert (await rig.journal.row(S)).generation == before
+
+        await until(lambda: rig.clock._sleepers)
+        await rig.clock.advance(1_000)
+        await until(lambda: _owes(rig, 0))
+
+        assert await fired(rig) == ["t"]
+
+
+@story
 async def test_a_timer_that_is_set_again_fires_at_the_later_time_alone(folder):
     async with Rig(folder) as rig:
         await rig.submit(OPEN, timer(rig, 1_000), timer(rig, 5_000))

@@ -64,7 +64,7 @@ class Outbox:
             while (live := self._engine.sessions.get(id)) is not None and live.lease and live.owed:
                 errand = live.owed[0]
                 if isinstance(errand.effect, WakeSession):
-                    self._remember(errand)
+                    self.remember(errand)
                 elif (again := await self._pay_one(errand)) is not None:
                     live.owed = [again if o.id == errand.id else o for o in live.owed]
                     await self._engine.clock.sleep_until(again.due)
@@ -101,7 +101,8 @@ class Outbox:
 
     # --- timers -----------------------------------------------------------------------------------
 
-    def _remember(self, errand: Errand) -> None:
+    def remember(self, errand: Errand) -> None:
+        """Fired when it is due. Said again, it is the same timer."""
         if errand.id not in self._timed:
             self._timed.add(errand.id)
             heapq.heappush(self._timers, (errand.due, errand.id, errand))
@@ -122,7 +123,7 @@ class Outbox:
             self._timed.discard(errand.id)
             again = await self._pay_one(errand)
             if again is not None:
-                self._remember(again)
+                self.remember(again)
 
     async def _until(self, due: Millis) -> None:
         nap = asyncio.ensure_future(self._engine.clock.sleep_until(due))

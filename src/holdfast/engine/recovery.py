@@ -10,6 +10,7 @@ import logging
 from collections.abc import Coroutine, Iterable
 from typing import Any, NamedTuple
 
+from holdfast.core.effects import WakeSession
 from holdfast.core.ids import Millis, SessionId
 from holdfast.core.inputs import OwnerLost
 from holdfast.engine.engine import Engine
@@ -30,9 +31,15 @@ async def recover(engine: Engine, outbox: Outbox) -> Found:
     found = Found([], [], [])
     rows = [row for row in await engine.journal.live() if not _ours(engine, row.session)]
     await _few_at_a_time(_one(engine, row, found) for row in rows)
-    owed = await _readable_debts(engine, found)
-    owing = {e.session for e in owed if not _ours(engine, e.session)}
-    owing -= {*found.held, *found.quarantined}
+    owing: set[SessionId] = set()
+    for errand in await _readable_debts(engine, found):
+        if _ours(engine, errand.session) or errand.session in found.held:
+            continue
+        if isinstance(errand.effect, WakeSession):
+            outbox.remember(errand)  # nobody has to own a session that only waits
+        else:
+            owing.add(errand.session)
+    owing -= set(found.quarantined)
     await _few_at_a_time(_settle_debts(engine, outbox, id, found) for id in sorted(owing))
     return found
 

@@ -42,6 +42,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.outbox import Outbox
 from holdfast.engine.recovery import Found, Mender, recover, watch
 from holdfast.engine.secrets import Secrets
+from holdfast.engine.trash import keep_emptying
 from holdfast.journal.owner import this_owner
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.notify.log import LogNotifier
@@ -104,7 +105,7 @@ class System:
         self._agents.submit = self.engine.submit
         self._outbox = Outbox(self.engine, LogNotifier())
         self._mender = Mender(self.engine)
-        self._watching: asyncio.Task[None] | None = None
+        self._watching: list[asyncio.Task[None]] = []
 
     def _acp(self, profiles: Profiles, clock: Clock) -> AcpAgents:
         def profile(session: Session) -> AcpProfile | None:
@@ -162,13 +163,16 @@ class System:
         )
         self._outbox.start()
         found = await recover(self.engine, self._outbox)
-        self._watching = asyncio.create_task(watch(self.engine, self._outbox))
+        self._watching = [
+            asyncio.create_task(watch(self.engine, self._outbox)),
+            asyncio.create_task(keep_emptying(self.engine, int(self._config.get("trash_days")))),
+        ]
         return found
 
     async def stop(self) -> None:
         """In order: what dies with us is written down as interrupted, then it is let go."""
-        if self._watching is not None:
-            self._watching.cancel()
+        for task in self._watching:
+            task.cancel()
         for id, live in list(self.engine.sessions.items()):
             if live.lease is not None:
                 with contextlib.suppress(JournalError):

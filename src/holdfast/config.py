@@ -44,6 +44,7 @@ KEYS: dict[str, Key] = {
     "context_window": Key(
         int, 200_000, "tokens; near it a conversation is summarised; 0: only when the model refuses"
     ),
+    "trash_days": Key(int, 30, "days that the trash keeps a session; 0: for ever"),
     "sandbox.network": Key(bool, OFF, "commands in the sandbox may use the network"),
     "sandbox.tools": Key(list, [], "folders of HOME that the sandbox may read"),
 }

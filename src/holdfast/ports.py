@@ -219,6 +219,13 @@ class Journal(Protocol):
 
     async def quarantine(self, session: SessionId, why: str) -> None: ...
 
+    async def purge(self, lease: Lease, *, at: Millis) -> None:
+        """For good, and all at once: its events, its copy, its debts, its line in the list, and the
+        blobs that no other session has. Fenced like a write."""
+
+    async def purged(self, prefix: str) -> list[tuple[SessionId, Millis]]:
+        """What was, by the beginning of its id, and when it went."""
+
     async def rebuild_list(self) -> int:
         """Makes the list anew from the events. Returns how many sessions it has."""
 
@@ -271,6 +278,9 @@ class Workspaces(Protocol):
     async def remove(self, errand: Errand, session: Session) -> None: ...
     async def bring_back(self, errand: Errand, session: Session) -> None:
         """Tells that it is there again, or (`given_up`) that it cannot be."""
+
+    async def discard(self, errand: Errand, session: Session) -> None:
+        """Its snapshots: it is removed for good. Branches and folders stay."""
 
 
 class Work(Protocol):

@@ -174,3 +174,29 @@ def test_what_waits_is_seen_edited_and_dropped(user):  # spec: A9
     user.hold("stop", id)
     held = user.hold("queue", id).stdout
     assert f"hold resume {id}" in held
+
+
+# --- for good ---------------------------------------------------------------------------------------
+
+
+def refs(user, id):
+    return git(user.repo, "for-each-ref", "--format=%(refname)", f"refs/holdfast/{id}/")
+
+
+def test_what_is_removed_for_good_is_gone_and_says_so(regular):  # spec: A10 I2 M1
+    id = regular.detached(WRITES, "--mode", "full")
+    session = regular.stopped(id)
+    until(lambda: refs(regular, id), "a snapshot")
+    unsure = regular.hold("rm", "--now", id)
+    assert (unsure.returncode, "--yes" in unsure.stderr) == (2, True)
+    assert id in ids(regular)
+
+    removed = regular.hold("rm", "--now", "--yes", id)
+    assert (removed.returncode, removed.stdout) == (0, f"Removed for good: {id}\n")
+    assert id not in ids(regular, "--trash")
+    assert refs(regular, id) == ""
+    assert git(regular.repo, "rev-parse", session["workspace"]["branch"])
+    late = regular.hold("restore", id[:8])
+    assert late.returncode == 3
+    assert f"Session {id} was removed for good on 20" in late.stderr
+    assert "git branch" in late.stderr

@@ -14,7 +14,7 @@ from holdfast.journal.postgres import PostgresJournal
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.ports import Batch, Errand, Journal, Lease
 
-TABLES = ("meta", "session", "event", "errand", "snapshot", "blob")
+TABLES = ("meta", "session", "event", "errand", "snapshot", "blob", "blob_use", "purged")
 TTL = 15_000
 _numbers = itertools.count(1)
 

@@ -7,7 +7,7 @@ import pytest
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.decide import decide
-from holdfast.core.effects import RemoveWorkspace, ReturnWorkspace
+from holdfast.core.effects import EraseSession, RemoveWorkspace, ReturnWorkspace
 from holdfast.core.errors import Refused, WouldLose
 from holdfast.core.evolve import fold
 from holdfast.core.react import react, still_owed
@@ -123,3 +123,51 @@ def test_what_is_archived_does_not_run_until_it_is_taken_out():
         decide(archived, i.SendPrompt(input="i", text="x"), CLEAN)
     taken_out = after(archived, i.ArchiveSession(archived=False))
     assert decide(taken_out, i.SendPrompt(input="i", text="x"), CLEAN)
+
+
+# --- for good ---------------------------------------------------------------------------------------
+
+MONTH = 30
+
+
+def at(now):
+    return i.Facts(now=now)
+
+
+def test_the_trash_keeps_what_is_in_it_for_as_long_as_was_promised():
+    trashed = after(IDLE, i.TrashSession())  # at 7
+
+    with pytest.raises(Refused, match="long enough"):
+        decide(trashed, i.PurgeSession(kept=MONTH), at(7 + MONTH - 1))
+    assert [e.SessionPurged()] == decide(trashed, i.PurgeSession(kept=MONTH), at(7 + MONTH))
+
+
+def test_what_was_taken_out_and_put_back_begins_anew():
+    again = after(IDLE, i.TrashSession(), i.RestoreSession())
+    again = after(again, i.TrashSession(), facts=at(50))
+
+    with pytest.raises(Refused, match="long enough"):
+        decide(again, i.PurgeSession(kept=MONTH), at(60))
+
+
+def test_when_nobody_knows_how_long_it_stays_until_a_person_says_so():
+    trashed = fold(IDLE, [e.SessionTrashed()])  # of a version that did not write it down
+
+    with pytest.raises(Refused, match="long enough"):
+        decide(trashed, i.PurgeSession(kept=MONTH), at(10**12))
+    assert [e.SessionPurged()] == decide(trashed, i.PurgeSession(), at(8))
+
+
+def test_only_what_is_in_the_trash_is_removed_for_good():
+    with pytest.raises(Refused, match="hold rm s"):
+        decide(IDLE, i.PurgeSession(), CLEAN)
+
+
+def test_it_cannot_be_called_off_and_is_owed_until_it_is_done():
+    purged = after(IDLE, i.TrashSession(), i.PurgeSession())
+
+    for command in (i.RestoreSession(), i.PurgeSession(), i.SendPrompt(input="i", text="x")):
+        with pytest.raises(Refused, match="removed for good"):
+            decide(purged, command, CLEAN)
+    assert [EraseSession()] == react(purged, e.SessionPurged())
+    assert still_owed(purged, EraseSession())

@@ -47,7 +47,7 @@ def test_every_effect_has_a_performer():
 
     port = Port()
 
-    assert EFFECTS == set(performers(port, port, port, "wake", "fork"))
+    assert EFFECTS == set(performers(port, port, port, wake="w", fork="f", erase="e"))
 
 
 def test_every_earlier_version_of_a_body_can_be_read():

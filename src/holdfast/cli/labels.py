@@ -9,7 +9,7 @@ from holdfast.cli.sessions import tell
 from holdfast.client import ApiError, Client
 from holdfast.views.document import QueuedOut, SessionOut
 from holdfast.views.timeline import clean
-from holdfast.wire import Done, EditIn, QueueOut, RenameIn, TagIn, TrashIn, UndoIn
+from holdfast.wire import Done, EditIn, PurgedOut, QueueOut, RenameIn, TagIn, TrashIn, UndoIn
 
 LINE = 100  # characters of a queued prompt in the list
 
@@ -71,29 +71,59 @@ def tag(*, id: str, tags: tuple[str, ...], as_json: bool) -> int:
 @click.command()
 @click.argument("id")
 @click.option("-y", "--yes", "--force", is_flag=True, help="Let uncommitted work go.")
+@click.option("--now", is_flag=True, help="For good, at once: it cannot be brought back.")
 @json_option
-def rm(*, id: str, yes: bool, as_json: bool) -> int:
+def rm(*, id: str, yes: bool, now: bool, as_json: bool) -> int:
     """Move session ID to the trash, and its work tree with it; the branch stays.
 
-    `hold restore` brings both back. Work that is not committed is asked about.
+    `hold restore` brings both back for 30 days (`trash_days` in the configuration); then the trash
+    is emptied, and the session is removed for good. Work that is not committed is asked about.
     """
     client = connect()
+    if now and not yes and not _sure(client, id, as_json=as_json):
+        return USAGE
+    done = _trashed(client, id, yes=yes, as_json=as_json)
+    if done is None:
+        return USAGE
+    found = done.session.id
+    if now:
+        return _purge(client, found, as_json=as_json)
+    if as_json:
+        say_json(done.session)
+    else:
+        print(f"Moved to the trash: {found}" if done.changed else f"Nothing to do: {found}")
+        print(f"Bring it back with: hold restore {found}")
+    return 0
+
+
+def _trashed(client: Client, id: str, *, yes: bool, as_json: bool) -> Done | None:
     try:
-        done = client.post(f"/api/sessions/{id}/trash", TrashIn(force=yes), Done)
+        return client.post(f"/api/sessions/{id}/trash", TrashIn(force=yes), Done)
     except ApiError as error:
         if error.code != "would_lose" or not _may_ask(as_json=as_json):
             raise
         note(error.message)
-        if not click.confirm("Let it go?", default=False, err=True):
-            note("Nothing was changed.")
-            return USAGE
-        done = client.post(f"/api/sessions/{id}/trash", TrashIn(force=True), Done)
+    if not click.confirm("Let it go?", default=False, err=True):
+        note("Nothing was changed.")
+        return None
+    return client.post(f"/api/sessions/{id}/trash", TrashIn(force=True), Done)
+
+
+def _sure(client: Client, id: str, *, as_json: bool) -> bool:
+    if not _may_ask(as_json=as_json):
+        note("--now cannot be taken back: say --yes too.")
+        return False
+    session = client.get(f"/api/sessions/{id}", SessionOut)
+    named = f"{session.id} ({clean(session.title)})"
+    return click.confirm(f"Remove {named} for good?", default=False, err=True)
+
+
+def _purge(client: Client, id: str, *, as_json: bool) -> int:
+    gone = client.post(f"/api/sessions/{id}/purge", {}, PurgedOut)
     if as_json:
-        say_json(done.session)
+        say_json(gone)
     else:
-        found = done.session.id
-        print(f"Moved to the trash: {found}" if done.changed else f"Nothing to do: {found}")
-        print(f"Bring it back with: hold restore {found}")
+        print(f"Removed for good: {id}" if gone.done else f"Is being removed for good: {id}")
     return 0
 
 
@@ -105,7 +135,10 @@ def _may_ask(*, as_json: bool) -> bool:
 @click.argument("id")
 @json_option
 def restore(*, id: str, as_json: bool) -> int:
-    """Take session ID out of the trash, with its work tree as it was."""
+    """Take session ID out of the trash, with its work tree as it was.
+
+    What was put there more than 30 days ago (`trash_days`) is removed for good.
+    """
     return tell(connect(), id, "restore", {}, as_json=as_json, said="Restored")
 
 

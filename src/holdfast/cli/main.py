@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "archive": ("labels", "Put a session out of sight"),
     "fork": ("earlier", "Go on from a round of a session, in another one"),
     "rewind": ("earlier", "Take a session back to the end of a round"),
-    "rm": ("labels", "Move a session to the trash; restore brings it back"),
+    "rm": ("labels", "Move a session to the trash, for 30 days"),
     "restore": ("labels", "Take a session out of the trash"),
     "queue": ("labels", "See, edit or drop what waits to be sent"),
     "export": ("history", "One session as JSON Lines, with all that belongs to it"),

@@ -30,6 +30,7 @@ NAMES: dict[str, type[i.Command]] = {
     "archive": i.ArchiveSession,
     "trash": i.TrashSession,
     "restore": i.RestoreSession,
+    "purge": i.PurgeSession,
 }
 
 
@@ -57,6 +58,7 @@ def actions(s: Standing) -> tuple[str, ...]:
         "reattach": s.running,
         "trash": s.running or s.trashed,
         "restore": not s.trashed,
+        "purge": not s.trashed,
     }
     return tuple(
         name

@@ -29,6 +29,7 @@ ALWAYS: frozenset[type[i.Command]] = frozenset(
         i.ArchiveSession,
         i.TrashSession,
         i.RestoreSession,
+        i.PurgeSession,
         i.ForkSession,
         i.MarkSeen,
     }

@@ -62,6 +62,10 @@ class ReturnWorkspace(Value):
     """Made again where it was, from its branch and its newest snapshot."""
 
 
+class EraseSession(Value):
+    """Its snapshots and its whole record. Branches stay."""
+
+
 class MakeFork(Value):
     child: SessionId
     at: Seq
@@ -88,6 +92,7 @@ Effect = (
     | RewindWorkspace
     | RemoveWorkspace
     | ReturnWorkspace
+    | EraseSession
     | MakeFork
     | WakeSession
     | NotifyPerson

@@ -32,6 +32,7 @@ from holdfast.core.events_life import (
     SessionForked,
     SessionOpened,
     SessionPinned,
+    SessionPurged,
     SessionRenamed,
     SessionReopened,
     SessionRestored,
@@ -79,6 +80,7 @@ SessionEvent = (
     | SessionArchived
     | SessionTrashed
     | SessionRestored
+    | SessionPurged
     | SessionForked
     | SessionFailed
     | SessionClosed
@@ -195,6 +197,7 @@ __all__ = [
     "SessionForked",
     "SessionOpened",
     "SessionPinned",
+    "SessionPurged",
     "SessionRenamed",
     "SessionReopened",
     "SessionRestored",

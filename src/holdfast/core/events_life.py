@@ -74,6 +74,10 @@ class SessionRestored(Value):
     pass
 
 
+class SessionPurged(Value):
+    """The last that is written of it: then it is removed, for good."""
+
+
 class SessionForked(Value):
     """Written before the child is made. `round` None: all that there was at `at`."""
 

@@ -75,6 +75,8 @@ def _session(s: Session, event: e.SessionEvent) -> Changes:
             return dict(trashed=True, trashed_at=at)
         case e.SessionRestored():
             return dict(trashed=False, trashed_at=0)
+        case e.SessionPurged():
+            return dict(purged=True)
         case e.SessionForked():
             return {}
         case e.SessionFailed():

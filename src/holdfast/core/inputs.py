@@ -102,6 +102,12 @@ class RestoreSession(Value):
     pass
 
 
+class PurgeSession(Value):
+    """For good. `kept`: only if it has been in the trash for that long (ms)."""
+
+    kept: int = 0
+
+
 class ForkSession(Value):
     """`round` None: as far as it has come."""
 
@@ -196,6 +202,7 @@ Command = (
     | ArchiveSession
     | TrashSession
     | RestoreSession
+    | PurgeSession
     | ForkSession
     | CloseSession
     | ReopenSession

@@ -4,7 +4,9 @@ Rule 1: what is put away does nothing until it is taken out again, and says how.
 Rule 2: a work tree that we made goes to the trash with its session. Its branch stays, and a snapshot
         of everything; where something would be lost all the same, the user is asked first, and what
         was let go is written down.
-Rule 3: what would change nothing is not written.
+Rule 3: the trash keeps what is in it for as long as was promised. Then, or when a person says so, it
+        is removed for good, which cannot be called off. When it came in must be known.
+Rule 4: what would change nothing is not written.
 """
 
 from holdfast.core import events as e
@@ -17,7 +19,7 @@ TITLE, TAG, TAGS = 200, 50, 50  # characters, characters, tags
 NAMED = 50  # of what is lost, in the journal
 SHOWN = 10  # of it, to the user
 
-IN_THE_TRASH = frozenset({i.TrashSession, i.RestoreSession, i.MarkSeen})
+IN_THE_TRASH = frozenset({i.TrashSession, i.RestoreSession, i.PurgeSession, i.MarkSeen})
 NOT_IN_THE_ARCHIVE = frozenset({i.SendPrompt, i.ContinueRun, i.Reattach})
 
 
@@ -28,6 +30,8 @@ def may_be_told(command: type[i.Command], *, archived: bool, trashed: bool) -> b
 
 
 def check_put_away(s: Session, command: i.Command) -> None:
+    if s.purged:
+        raise Refused(f"Session {s.id} was removed for good.")
     if may_be_told(type(command), archived=s.archived, trashed=s.trashed):
         return
     if s.trashed:
@@ -47,10 +51,18 @@ def put_away(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
             return [e.SessionTagged(tags=tags)] if tags != s.tags else []
         case i.ArchiveSession(archived=archived):
             return _archive(s, archived=archived)
+        case _:
+            return _trash_can(s, command, facts)
+
+
+def _trash_can(s: Session, command: i.Command, facts: i.Facts) -> list[e.Event]:
+    match command:
         case i.TrashSession(force=force):
             return _trash(s, facts, force=force)
         case i.RestoreSession():
             return [e.SessionRestored()] if s.trashed else []
+        case i.PurgeSession(kept=kept):
+            return _purge(s, facts, kept=kept)
         case _:
             raise AssertionError(command)
 
@@ -93,6 +105,14 @@ def _trash(s: Session, facts: i.Facts, *, force: bool) -> list[e.Event]:
         )
     lost = facts.losses[:NAMED]
     return [*call_off(s), e.SessionTrashed(at=facts.now, removes=s.own_tree, lost=lost)]
+
+
+def _purge(s: Session, facts: i.Facts, *, kept: int) -> list[e.Event]:
+    if not s.trashed:
+        raise Refused(f"Session {s.id} is not in the trash.", f"Put it there first: hold rm {s.id}")
+    if kept and (not s.trashed_at or facts.now - s.trashed_at < kept):
+        raise Refused(f"Session {s.id} has not been in the trash for long enough.")
+    return [e.SessionPurged()]
 
 
 def _running(s: Session) -> Refused:

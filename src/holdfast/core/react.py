@@ -41,6 +41,8 @@ def still_owed(s: Session, effect: f.Effect) -> bool:
             return s.trashed
         case f.ReturnWorkspace():
             return not s.trashed
+        case f.EraseSession():
+            return s.purged
         case f.KillAgent() | f.RewindWorkspace() | f.NotifyPerson() | f.MakeFork():
             return True
         case _:
@@ -118,6 +120,7 @@ OWES: dict[type, Callable[[Session, Any], list[f.Effect]]] = {
     e.SessionFailed: _kill,
     e.SessionTrashed: _trash,
     e.SessionRestored: lambda s, _ev: [f.ReturnWorkspace()] if s.own_tree else [],
+    e.SessionPurged: lambda _s, _ev: [f.EraseSession()],
     e.SessionForked: lambda _s, ev: [f.MakeFork(child=ev.child, at=ev.at, round=ev.round)],
     e.DecisionAsked: lambda _s, ev: [f.NotifyPerson(kind=ev.decision.kind, text=ev.decision.text)],
     e.DecisionAnswered: _relay,

@@ -306,6 +306,7 @@ class Session(Value):
     archived: bool = False
     trashed: bool = False
     trashed_at: Millis = Millis(0)  # 0: nobody wrote it down
+    purged: bool = False  # it is being removed for good
 
     run: Run | None = None
     runs: int = 0

@@ -13,6 +13,7 @@ from typing import NamedTuple, get_args
 
 from holdfast.core import inputs as i
 from holdfast.core.decide import decide, wants_losses, wants_place, wants_truth
+from holdfast.core.errors import Refused
 from holdfast.core.events import Event, RoundEvent, TextSaved, ThinkingSaved
 from holdfast.core.evolve import evolve, fold
 from holdfast.core.identity import identity
@@ -63,6 +64,7 @@ class Live:
         self.lock = asyncio.Lock()
         self.session = Session(id=id)
         self.loaded = False
+        self.gone = False  # there is no such session any more
         self.lease: Lease | None = None
         self.summary: Summary | None = None
         self.snapshot = 0
@@ -231,6 +233,17 @@ class Engine:
             await self._own(live)
             await self._let_go(live)  # unless there is something to look after
 
+    async def erase(self, id: SessionId) -> None:
+        """Removes it for good. Whoever waits for its turn finds that there is no such session."""
+        live = self._live(id)
+        async with live.lock:
+            await self._own(live)
+            assert live.lease is not None
+            await self.journal.purge(live.lease, at=self.clock.now())
+            live.lease, live.gone = None, True
+            self._unsafe.pop(id, None)
+            self.forget(live)
+
     def forget(self, live: Live) -> None:
         """It has another owner now, or may have."""
         if self.sessions.get(live.session.id) is live:
@@ -258,6 +271,8 @@ class Engine:
         cut off, and that is written down before anything else (SPEC D1)."""
         if live.lease is not None:
             return
+        if live.gone:
+            raise Refused(f"Session {live.session.id} was removed for good.")
         live.lease = await self._claim(live.session.id)
         try:
             if not live.loaded or live.session.seq != live.lease.head:

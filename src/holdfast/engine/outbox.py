@@ -20,6 +20,7 @@ from holdfast.core.value import replace
 from holdfast.engine.engine import Engine
 from holdfast.engine.forking import make_fork
 from holdfast.engine.perform import performers
+from holdfast.engine.trash import erase
 from holdfast.ports import Errand, JournalError, Notifier
 
 LOG = logging.getLogger(__name__)
@@ -30,7 +31,12 @@ class Outbox:
     def __init__(self, engine: Engine, notifier: Notifier) -> None:
         self._engine = engine
         self._perform = performers(
-            engine.agents, engine.workspaces, notifier, self._wake, partial(make_fork, engine)
+            engine.agents,
+            engine.workspaces,
+            notifier,
+            wake=self._wake,
+            fork=partial(make_fork, engine),
+            erase=partial(erase, engine),
         )
         self._workers: dict[SessionId, asyncio.Task[None]] = {}
         self._timers: list[tuple[Millis, str, Errand]] = []

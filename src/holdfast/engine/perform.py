@@ -10,7 +10,13 @@ Performer = Callable[[Errand, Session], Awaitable[None]]
 
 
 def performers(
-    agents: Agents, workspaces: Workspaces, notifier: Notifier, wake: Performer, fork: Performer
+    agents: Agents,
+    workspaces: Workspaces,
+    notifier: Notifier,
+    *,
+    wake: Performer,
+    fork: Performer,
+    erase: Performer,
 ) -> dict[type, Performer]:
     return {
         f.StartAgent: agents.start,
@@ -22,6 +28,7 @@ def performers(
         f.RewindWorkspace: workspaces.rewind,
         f.RemoveWorkspace: workspaces.remove,
         f.ReturnWorkspace: workspaces.bring_back,
+        f.EraseSession: erase,
         f.MakeFork: fork,
         f.WakeSession: wake,
         f.NotifyPerson: notifier.tell,

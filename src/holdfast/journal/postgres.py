@@ -242,6 +242,10 @@ class PostgresJournal:
     async def release(self, lease: Lease) -> None:
         await self._do("release", id=lease.session, generation=lease.generation)
 
+    async def purge(self, lease: Lease, *, at: Millis) -> None:
+        await self._write(lambda db: store.purge(db, lease, at))
+        self._acknowledged.pop(lease.session, None)
+
     async def settle(self, errand: Errand) -> None:
         await self._do("settle", id=errand.id)
 
@@ -298,6 +302,10 @@ class PostgresJournal:
     async def find(self, prefix: str) -> list[SessionId]:
         found = await self._look("find", low=prefix, high=prefix + "\U0010ffff")
         return [SessionId(row[0]) for row in found]
+
+    async def purged(self, prefix: str) -> list[tuple[SessionId, Millis]]:
+        found = await self._look("purged", low=prefix, high=prefix + "\U0010ffff")
+        return [(SessionId(id), Millis(at)) for id, at in found]
 
     async def owed(self, session: SessionId | None = None) -> list[Errand]:
         if session is None:

@@ -192,6 +192,7 @@ async def parameters(batch: Batch, channel: str) -> dict[str, Any]:
         "snapshot": None if batch.snapshot is None else rows.to_json(batch.snapshot),
         "snapshot_seq": None if batch.snapshot is None else batch.snapshot.seq,
         "snapshot_version": rows.SNAPSHOT_VERSION,
+        "blobs_used": rows.blobs_used(batch),
         **_errands(batch),
         **await _blobs(batch),
     }
@@ -263,6 +264,16 @@ async def renew(
     found = await every(db, "renew", owner=owner, until=now + ttl, ids=ids, generations=generations)
     kept = {row[0] for row in found}
     return [session for session in ids if session not in kept]
+
+
+async def purge(db: Connection, lease: Lease, at: int) -> None:
+    async with db.transaction():
+        found = await one(db, "hold_to_purge", id=lease.session)
+        if found is None or found[1] != lease.generation:
+            raise rows.why_refused(lease, found)
+        blobs = [id for (id,) in await every(db, "hold_blobs", no=found[2])]
+        await db.execute(SQL["purge"], {"no": found[2], "id": lease.session, "at": at})
+        await db.execute(SQL["purge_blobs"], {"ids": blobs})
 
 
 async def rebuild_list(db: Connection) -> int:

@@ -38,7 +38,8 @@ insert into meta (key, value) values ('place', %(place)s), ('epoch', %(epoch)s)
 on conflict (key) do update set value = excluded.value;
 
 -- heads: of those that were acknowledged, to be compared after the server was away
-select id, head from session where id = any(%(ids)s);
+select id, head from session where id = any(%(ids)s)
+union all select id, 9223372036854775807 from purged where id = any(%(ids)s);
 
 -- append: one statement, one transaction, one round trip. Everything hangs on the fence: if that
 -- finds no row, nothing is written at all. What need not survive a power cut does not wait for it.
@@ -68,6 +69,10 @@ with fenced as (
     select b.id, b.size, b.body
     from fenced, unnest(%(blob_ids)s::text[], %(blob_sizes)s::int8[], %(blob_bodies)b::bytea[])
         as b (id, size, body)
+    on conflict (id) do update set size = excluded.size  -- held: whoever purges must see that we have it
+), used as (
+    insert into blob_use (session, blob)
+    select no, u.blob from fenced, unnest(%(blobs_used)s::text[]) as u (blob)
     on conflict do nothing
 ), copied as (
     insert into snapshot (session, seq, version, body)
@@ -175,6 +180,28 @@ from errand e join session s on s.no = e.session where s.id = %(id)s order by e.
 
 -- quarantine: not touched again until a person has looked
 update session set quarantined = %(why)s, live = false where id = %(id)s;
+
+-- hold_to_purge: nobody writes it until the transaction ends
+select head, generation, no from session where id = %(id)s for update;
+
+-- hold_blobs: before it is looked who else has them: a writer that comes later makes them anew
+select b.id from blob b where b.id in (select blob from blob_use where session = %(no)s)
+order by b.id for update;
+
+-- purge: everything but the blobs
+with events as (delete from event where session = %(no)s),
+    errands as (delete from errand where session = %(no)s),
+    copies as (delete from snapshot where session = %(no)s),
+    uses as (delete from blob_use where session = %(no)s),
+    gone as (delete from session where no = %(no)s)
+insert into purged (id, at) values (%(id)s, %(at)s) on conflict (id) do update set at = excluded.at;
+
+-- purge_blobs: of these, what no session has any more
+delete from blob b where id = any(%(ids)s)
+    and not exists (select from blob_use u where u.blob = b.id);
+
+-- purged: by prefix
+select id, at from purged where id >= %(low)s and id < %(high)s order by id limit 20;
 
 -- all_sessions: for making the list anew
 select id from session order by no;

@@ -5,7 +5,7 @@ select key, value from meta;
 insert into meta (key, value) values (?, ?) on conflict do update set value = excluded.value;
 
 -- fence: the one check of every append; the write transaction keeps everybody else out meanwhile
-select head, generation from placed where no = ?;
+select head, generation from placed where no = ? and id = ?;
 
 -- list: when the list changes, and only then: an index follows updated_at, and the row costs a page
 update session set head = ?, updated_at = ?, live = coalesce(?, live), summary = coalesce(?, summary),
@@ -30,6 +30,9 @@ update errand set due = ?, attempts = attempts + 1 where id = ?;
 
 -- put_blob: the same content is the same blob
 insert into blob (id, size, body) values (?, ?, ?) on conflict do nothing;
+
+-- use_blob: it goes with the last session that has it
+insert into blob_use (session, blob) values (?, ?) on conflict do nothing;
 
 -- blob: the whole of an output
 select body from blob where id = ?;
@@ -94,6 +97,31 @@ from errand e join session s on s.no = e.session where s.id = ? order by e.seq, 
 
 -- quarantine: not touched again until a person has looked
 update session set quarantined = ?, live = 0 where id = ?;
+
+-- purge_blobs: those that no other session has; before their uses
+delete from blob where id in (select blob from blob_use where session = ?1)
+    and not exists (select 1 from blob_use where blob = id and session <> ?1);
+
+-- purge_uses: of blobs
+delete from blob_use where session = ?;
+
+-- purge_events: all of them
+delete from event where key > ?1 << 32 and key <= ?1 << 32 | 4294967295;
+
+-- purge_errands: whatever was owed
+delete from errand where session = ?;
+
+-- purge_snapshot: the copy
+delete from snapshot where session = ?;
+
+-- purge_row: the last of it
+delete from session where no = ?;
+
+-- put_purged: that it was there
+insert into purged (id, at) values (?, ?) on conflict do update set at = excluded.at;
+
+-- purged: by prefix
+select id, at from purged where id >= ? and id < ? order by id limit 20;
 
 -- all_sessions: for making the list anew
 select no, id from session order by no;

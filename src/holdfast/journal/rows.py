@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.core.events import Event
+from holdfast.core.events import CallFinished, Event
 from holdfast.core.ids import Generation, Millis, Seq, SessionId
 from holdfast.core.session import Session
 from holdfast.core.task import Task
@@ -17,6 +17,7 @@ from holdfast.ports import (
     Damaged,
     Errand,
     Fenced,
+    Lease,
     Recorded,
     Row,
     Snapshot,
@@ -25,7 +26,7 @@ from holdfast.views.sessions import Summary
 
 # Goes up with every change of Session that an earlier copy cannot be read as; a copy of another
 # version is ignored and the events are folded instead. A test pins it to the fields.
-SNAPSHOT_VERSION = 8
+SNAPSHOT_VERSION = 9
 
 _summary = msgspec.json.Decoder(Summary)
 _session = msgspec.json.Decoder(Session)
@@ -46,6 +47,12 @@ def event_rows(batch: Batch) -> list[EventRow]:
         )
         for tag, version, body in (encode(event),)
     ]
+
+
+def blobs_used(batch: Batch) -> list[str]:
+    """Kept with this batch, or claimed by its events: those of a fork were kept by another."""
+    claimed = {ev.blob for ev in batch.events if isinstance(ev, CallFinished) and ev.blob}
+    return sorted(claimed | {blob.id for blob in batch.blobs})
 
 
 def recorded(session: SessionId, after: int, rows: Iterable[Sequence[Any]]) -> list[Recorded]:
@@ -101,7 +108,7 @@ def history(
     return events
 
 
-def why_refused(batch: Batch, found: Sequence[Any] | None) -> Fenced | Conflict:
+def why_refused(batch: Batch | Lease, found: Sequence[Any] | None) -> Fenced | Conflict:
     """`found`: head and generation that the store has instead of what the writer believed."""
     if found is None:
         return Fenced(f"there is no session {batch.session}")

@@ -167,6 +167,8 @@ class SqliteJournal:
             store.check()
             for session, head in list(self._acknowledged.items()):
                 row = store.row(session)
+                if row is None and store.purged(session):
+                    continue  # by another process
                 if row is None or row.head < head:
                     raise StoreDown(
                         f"session {session} was acknowledged up to {head} and the store has "
@@ -263,6 +265,13 @@ class SqliteJournal:
     async def release(self, lease: Lease) -> None:
         row = (lease.session, lease.generation)
         await self._write(lambda store: store.db.execute(SQL["release"], row), full=False)
+
+    async def purge(self, lease: Lease, *, at: Millis) -> None:
+        await self._write(lambda store: store.purge(lease, at), pages=AT_LATEST)
+        self._acknowledged.pop(lease.session, None)
+
+    async def purged(self, prefix: str) -> list[tuple[SessionId, Millis]]:
+        return await self._read(lambda store: store.purged(prefix))
 
     async def owner_dead(self, owner: str) -> bool | None:
         return process_dead(owner)

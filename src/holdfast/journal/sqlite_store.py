@@ -43,6 +43,14 @@ SQL = load("sqlite")
 PAGE = 16384
 EVER = 1 << 62
 NUMBERS = 10_000  # of sessions, remembered
+PURGE = (
+    "purge_blobs",
+    "purge_uses",
+    "purge_events",
+    "purge_errands",
+    "purge_snapshot",
+    "purge_row",
+)
 BUSY = 10.0  # seconds that another process's transaction is waited for
 T = TypeVar("T")
 
@@ -191,6 +199,8 @@ class SqliteStore:
             self.db.execute(SQL["settle"], (id,))
         for blob in batch.blobs:
             self.db.execute(SQL["put_blob"], (blob.id, len(blob.body), rows.pack(blob.body)))
+        for used in rows.blobs_used(batch):
+            self.db.execute(SQL["use_blob"], (number, used))
         if batch.snapshot is not None:
             body = rows.to_json(batch.snapshot)
             self.db.execute(
@@ -199,7 +209,7 @@ class SqliteStore:
 
     def _fence(self, batch: Batch) -> int:
         number = self._numbers.get(batch.session) or self._number(batch.session)
-        found = self.db.execute(SQL["fence"], (number,)).fetchone()
+        found = self.db.execute(SQL["fence"], (number, batch.session)).fetchone()
         if found != (batch.head, batch.generation):
             raise rows.why_refused(batch, found)
         seen = batch.summary
@@ -251,6 +261,21 @@ class SqliteStore:
             if self.db.execute(SQL["renew"], row).rowcount != 1:
                 lost.append(lease.session)
         return lost
+
+    def purge(self, lease: Lease, at: int) -> None:
+        """Written over, not only let go: what is removed for good must not be found in the file."""
+        found = self.db.execute(SQL["number"], (lease.session,)).fetchone()
+        held = found and self.db.execute(SQL["fence"], (found[0], lease.session)).fetchone()
+        if not held or held[1] != lease.generation:
+            raise rows.why_refused(lease, held)
+        self.db.execute("pragma secure_delete = on")
+        try:
+            for step in PURGE:
+                self.db.execute(SQL[step], (found[0],))
+        finally:
+            self.db.execute("pragma secure_delete = off")
+        self.db.execute(SQL["put_purged"], (lease.session, at))
+        self._numbers.pop(lease.session, None)
 
     def rebuild_list(self) -> int:
         found = self.db.execute(SQL["all_sessions"]).fetchall()
@@ -315,6 +340,10 @@ class SqliteStore:
     def find(self, prefix: str) -> list[SessionId]:
         found = self.db.execute(SQL["find"], (prefix, prefix + "\U0010ffff"))
         return [SessionId(id) for (id,) in found]
+
+    def purged(self, prefix: str) -> list[tuple[SessionId, Millis]]:
+        found = self._every("purged", prefix, prefix + "\U0010ffff")
+        return [(SessionId(id), Millis(at)) for id, at in found]
 
     def owed(self, session: SessionId | None) -> list[Errand]:
         if session is None:

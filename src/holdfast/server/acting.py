@@ -26,6 +26,7 @@ from holdfast.ports import Damaged, Row
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.settling import PATIENCE, paid
 from holdfast.views.document import Around, SessionOut, document, listed
+from holdfast.views.moments import rfc3339
 from holdfast.wire import (
     PROMPT_BYTES,
     AnswerIn,
@@ -49,7 +50,18 @@ async def resolve(desk: Desk, given: str) -> SessionId:
     found = await desk.engine.journal.find(given) if ID.fullmatch(given) else []
     if len(found) == 1 or (len(given) == WHOLE and found):
         return found[0]
+    if not found and ID.fullmatch(given):
+        await _check_gone(desk, given)
     raise not_one("session", given, found, "`hold ls` lists them.")
+
+
+async def _check_gone(desk: Desk, given: str) -> None:
+    """Whoever comes too late is told so."""
+    gone = await desk.engine.journal.purged(given)
+    if len(gone) == 1:
+        id, at = gone[0]
+        why = f"Session {id} was removed for good on {rfc3339(at)[:10]}, from the trash."
+        raise Failure("not_found", why, "Its branch, if it had one, is still there: git branch")
 
 
 async def find_task(desk: Desk, given: str) -> Task:

@@ -10,7 +10,7 @@ from holdfast.core.session import State
 from holdfast.server import acting
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.settling import paid
-from holdfast.wire import Created, Done, ForkIn, RewindIn, RewoundOut
+from holdfast.wire import Created, Done, ForkIn, PurgedOut, RewindIn, RewoundOut
 
 
 async def settled(desk: Desk, id: SessionId, command: i.Command) -> Done:
@@ -18,6 +18,12 @@ async def settled(desk: Desk, id: SessionId, command: i.Command) -> Done:
     if outcome.events:
         await paid(desk, id)
     return Done(session=await acting.shown(desk, id), changed=bool(outcome.events))
+
+
+async def purge(desk: Desk, id: SessionId) -> PurgedOut:
+    await desk.engine.submit(id, i.PurgeSession())
+    await paid(desk, id)
+    return PurgedOut(id=id, done=await desk.engine.journal.row(id) is None)
 
 
 async def fork(desk: Desk, id: SessionId, given: ForkIn) -> Created:

@@ -13,6 +13,7 @@ from holdfast.wire import (
     Done,
     EditIn,
     ForkIn,
+    PurgedOut,
     QueueOut,
     RenameIn,
     RewindIn,
@@ -62,6 +63,12 @@ async def restore(desk: Here, id: FromPath[str]) -> Done:
     return await living.settled(desk, await acting.resolve(desk, id), i.RestoreSession())
 
 
+@post("/api/sessions/{id:str}/purge", status_code=200)
+async def purge(desk: Here, id: FromPath[str]) -> PurgedOut:
+    """From the trash, for good: its whole record, and its snapshots. Its branch stays."""
+    return await living.purge(desk, await acting.resolve(desk, id))
+
+
 @post("/api/sessions/{id:str}/fork", status_code=201)
 async def fork(desk: Here, id: FromPath[str], data: JSONBody[ForkIn]) -> Created:
     return await living.fork(desk, await acting.resolve(desk, id), data)
@@ -94,4 +101,4 @@ async def withdraw(desk: Here, id: FromPath[str], input: FromPath[str]) -> Done:
     return await acting.tell(desk, await acting.resolve(desk, id), command)
 
 
-LIFE = [rename, pin, tag, archive, trash, restore, fork, rewind, queue, edit, withdraw]
+LIFE = [rename, pin, tag, archive, trash, restore, purge, fork, rewind, queue, edit, withdraw]

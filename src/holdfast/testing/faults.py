@@ -51,6 +51,11 @@ class FaultJournal:
         await self._journal.release(lease)
         self._boundary("release:after")
 
+    async def purge(self, lease: Lease, *, at: Millis) -> None:
+        self._boundary("purge:before")
+        await self._journal.purge(lease, at=at)
+        self._boundary("purge:after")
+
     async def settle(self, errand: Errand) -> None:
         name = f"settle:{TAGS[type(errand.effect)]}"
         self._boundary(f"{name}:before")

@@ -102,6 +102,10 @@ class FileWorld:
         self._boundary("bring_back:after")
         await self.submit(session.id, i.Heard(events=(told,)))
 
+    async def discard(self, errand: Errand, session: Session) -> None:
+        self._boundary("discard:before")
+        self._append("discarded", errand.id)
+
     async def tell(self, errand: Errand, session: Session) -> None:
         self._append("told", errand.id)
 

@@ -25,7 +25,7 @@ from holdfast.workspaces import mending
 from holdfast.workspaces.errors import FolderMissing, NoSnapshot, WorkspaceError, WouldLose
 from holdfast.workspaces.forking import Parent, fork_tree
 from holdfast.workspaces.git import PLAIN, Git
-from holdfast.workspaces.snapshots import Snapshot, listed, restore, take
+from holdfast.workspaces.snapshots import Snapshot, discard, listed, restore, take
 from holdfast.workspaces.truth import read_truth
 from holdfast.workspaces.worktree import read_note
 
@@ -238,6 +238,22 @@ class GitWorkspaces:
             note = read_note(path)
             used = note.snapshot if note else ""
         return last.number if last and last.commit == used else 0
+
+    async def discard(self, errand: Errand, session: Session) -> None:
+        """Refs that cannot be deleted do not keep what a user wants gone."""
+        self._forget(session.id)
+        repo = Path(session.workspace.repo)
+        if not session.workspace.git or not (repo / "objects").is_dir():
+            return
+        try:
+            async with self._lock(session.id):
+                await discard(repo, session.id, by=self._by)
+        except (WorkspaceError, OSError) as error:
+            if errand.attempts < TRIES:
+                raise
+            LOG.warning("session %s: its snapshots stay in %s: %s", session.id, repo, error)
+        self._locks.pop(session.id, None)
+        self._last.pop(session.id, None)
 
     async def _notice(self, id: SessionId, text: str) -> None:
         await self._submit(id, i.Heard(events=(e.Notice(kind="workspace", text=text),)))

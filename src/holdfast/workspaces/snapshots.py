@@ -11,13 +11,14 @@ Rule 3: going back first keeps what is there now, and moves files only: commits 
 
 import json
 import re
+from pathlib import Path
 
 from holdfast.core.ids import SessionId
 from holdfast.core.truth import Workspace
 from holdfast.core.value import Value, replace
 from holdfast.workspaces.errors import NoSnapshot, WorkspaceError
 from holdfast.workspaces.git import PLAIN, Git
-from holdfast.workspaces.place import locate
+from holdfast.workspaces.place import locate, nowhere
 from holdfast.workspaces.shadow import Shadow, shadow
 from holdfast.workspaces.tree import Captured, capture, switch
 
@@ -90,6 +91,16 @@ async def prune(
         stdin = b"".join(f"delete {ref_of(session, s.number)}\0{s.commit}\0".encode() for s in gone)
         await git.git("update-ref", "--stdin", "-z", stdin=stdin)
     return len(gone)
+
+
+async def discard(repo: Path, session: SessionId, *, by: Git = PLAIN) -> int:
+    """All of them, whatever has become of the work tree. Git clears away what only they held."""
+    async with shadow(nowhere(repo), by=by) as git:
+        kept = (await git.git("for-each-ref", "--format=%(refname)", ref_of(session, ""))).text
+        names = kept.split()
+        stdin = b"".join(f"delete {name}\0\0".encode() for name in names)
+        await git.git("update-ref", "--stdin", "-z", stdin=stdin)
+    return len(names)
 
 
 async def newest(git: Shadow, session: SessionId) -> Snapshot | None:

@@ -83,6 +83,7 @@ class System:
         self._keys = Keys(config.file.with_name(KEY_FILE))
         self._models = Models(self._keys, clock.now)
         self._bench = _workbench(home, config, tools)
+        self._workspaces = GitWorkspaces(self._submit, clock, state=home)
         profiles = Profiles(config.agents, str(config.file))
         ways: dict[str, Way] = {
             "builtin": self._builtin(clock),
@@ -91,7 +92,6 @@ class System:
         }
         self._agents = RoutedAgents(ways)
         self.registry = _registry(profiles, home, ways)
-        self._workspaces = GitWorkspaces(self._submit, clock, state=home)
         self.work = GitWork()
         self.records = Shelf(profiles, home)
         self.engine = Engine(
@@ -152,6 +152,7 @@ class System:
             sweep=sweep,
             secrets=self.secrets.of,
             window=int(self._config.get("context_window")),
+            keep=self._workspaces.keep,
         )
 
     async def start(self) -> Found:

@@ -266,6 +266,10 @@ class Workspaces(Protocol):
 
     async def snapshot(self, errand: Errand, session: Session) -> None: ...
     async def rewind(self, errand: Errand, session: Session) -> None: ...
+    async def keep(self, session: Session, *, since: Millis | None) -> None:
+        """Before a round begins to change files: a snapshot of them as the rounds before it left
+        them, unless there is one from after `since`, when the last change was over."""
+
     async def losses(self, session: Session) -> tuple[str, ...]:
         """What would be lost with the session's own work tree; also whatever cannot be told."""
 

@@ -4,6 +4,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -139,3 +140,21 @@ def test_a_plain_folder_has_nothing_to_compare(regular, verb):
 @pytest.mark.parametrize("verb", ["diff", "apply"])
 def test_an_unknown_session_exits_3(regular, verb):
     assert 3 == regular.hold(verb, "ffffffffffff").returncode
+
+
+def test_every_round_can_be_gone_back_to_exactly_however_quick_the_next_one_was(regular):
+    # spec: D8
+    def writes(n):
+        call = {"name": "write", "input": {"path": f"{n % 2}.txt", "content": f"round {n}"}}
+        return {"text": f"{n}", "tool_calls": [call, {"name": "list", "input": {}}]}
+
+    last = 6
+    script = (*(writes(n) for n in range(1, last + 1)), {"text": "Done."})
+    id = regular.detached(script, "--mode", "full")
+    regular.stopped(id)
+    for n in range(last + 1):
+        expected = {f"{k % 2}.txt": f"round {k}" for k in (n - 1, n) if k > 0}
+        child = regular.json("fork", id, "--at", str(n))["id"]
+        tree = Path(regular.session(child)["workspace"]["path"])
+        found = {path.name: path.read_text() for path in tree.glob("*.txt")}
+        assert (n, expected) == (n, found)

@@ -208,3 +208,79 @@ async def test_no_snapshot_to_go_back_to_is_told_and_nothing_changes(repo):
     await rig.rewind(0)
     assert isinstance(rig.heard[0], e.Notice)
     assert (rig.path / "a.txt").read_text() == "work\n"
+
+
+# --- which round a snapshot is of -----------------------------------------------------------------
+
+
+class Rounds(Rig):
+    """Rounds one right after another: the clock moves a millisecond with each."""
+
+    async def change(self, round: int, text: str) -> None:
+        """As the built-in loop does: what was is kept, then the file is written."""
+        now = replace(self.session, round=RoundNumber(round))
+        await self.port.keep(now, since=self.clock.now())
+        self.session = replace(now, changed=RoundNumber(round))
+        (self.path / "a.txt").write_text(text)
+        await self.clock.advance(1)
+
+    def owed(self) -> Errand:
+        s = self.session
+        return Errand(id="e", session=S, effect=TakeSnapshot(number=s.snapshot + 1, round=s.round))
+
+    async def back(self, round: int) -> str:
+        await self.rewind(round)
+        return (self.path / "a.txt").read_text()
+
+
+async def rounds_for(repo: Path) -> Rounds:
+    return Rounds((await make_tree(repo)).workspace)
+
+
+async def test_a_round_that_begins_within_the_two_seconds_is_in_no_earlier_snapshot(repo):
+    rig = await rounds_for(repo)
+    for round in range(1, 6):
+        await rig.change(round, f"{round}\n")
+        await rig.port.snapshot(rig.owed(), rig.session)
+    await rig.clock.advance(5000)
+    await until(lambda: not rig.port._tasks)
+    assert [await rig.back(n) for n in (4, 3, 2, 1)] == ["4\n", "3\n", "2\n", "1\n"]
+
+
+async def test_what_comes_too_late_for_its_round_is_not_taken(repo):
+    rig = await rounds_for(repo)
+    await rig.change(1, "1\n")
+    late, then = rig.owed(), rig.session
+    await rig.change(2, "2\n")  # begun while the first one's snapshot was still owed
+    await rig.port.snapshot(late, then)
+    assert await rig.back(1) == "1\n"
+
+
+async def test_nothing_is_taken_twice_for_a_round_that_was_kept_in_time(repo):
+    rig = await rounds_for(repo)
+    await rig.change(1, "1\n")
+    await rig.clock.advance(5000)
+    since = rig.clock.now()
+    await rig.clock.advance(1)
+    await rig.port.snapshot(rig.owed(), rig.session)
+    told = list(rig.heard)
+    calls = []
+    rig.port._taken = calls.append
+    await rig.port.keep(rig.session, since=since)
+    await rig.port.keep(rig.session, since=None)
+    assert (told, calls) == (rig.heard, [])
+
+
+async def test_what_a_dead_process_put_off_is_taken_before_the_next_change(repo):
+    rig = await rounds_for(repo)
+    await rig.change(1, "1\n")
+    again = Rounds(rig.session.workspace)
+    again.session = rig.session
+    await again.change(2, "2\n")
+    assert await again.back(1) == "1\n"
+
+
+async def test_a_snapshot_that_fails_does_not_end_the_run(repo):
+    rig = await rig_for(repo, Git(program="/nonexistent/git"))
+    await rig.port.keep(rig.session, since=None)
+    assert isinstance(rig.heard[0], e.Notice)

@@ -45,7 +45,10 @@ class RelayAnswer(Value):
 
 
 class TakeSnapshot(Value):
+    """Of the files as that round left them: it is not owed once a later one changes any."""
+
     number: int
+    round: RoundNumber = RoundNumber(0)
 
 
 class RewindWorkspace(Value):

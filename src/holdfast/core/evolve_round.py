@@ -9,7 +9,15 @@ from typing import Any
 from holdfast.core import events as e
 from holdfast.core.budget import add
 from holdfast.core.ids import CallId
-from holdfast.core.session import CallStatus, OpenCall, Phase, Response, Session
+from holdfast.core.session import (
+    Call,
+    CallStatus,
+    EffectClass,
+    OpenCall,
+    Phase,
+    Response,
+    Session,
+)
 from holdfast.core.value import replace
 
 Changes = dict[str, Any]
@@ -67,7 +75,14 @@ def _response_finished(s: Session, event: e.ResponseFinished) -> Changes:
 
 
 def _call_intended(s: Session, event: e.CallIntended) -> Changes:
-    return _call(s, event.call, status=CallStatus.INTENDED, attempt=event.attempt)
+    changes = _call(s, event.call, status=CallStatus.INTENDED, attempt=event.attempt)
+    if s.changed < s.round and any(c.call.id == event.call and _changes(c.call) for c in s.calls):
+        changes["changed"] = s.round
+    return changes
+
+
+def _changes(call: Call) -> bool:
+    return call.effect is not EffectClass.PURE
 
 
 def _call_finished(s: Session, event: e.CallFinished) -> Changes:
@@ -94,6 +109,7 @@ def _call_observed(s: Session, event: e.CallObserved) -> Changes:
         "calls": (*s.calls, OpenCall(call=event.call, status=status, attempt=1)),
         "early": tuple(i for i in s.early if i != id),
         "phase": Phase.EXECUTING_TOOLS,
+        "changed": s.round if _changes(event.call) else s.changed,
     }
 
 

@@ -33,8 +33,8 @@ def still_owed(s: Session, effect: f.Effect) -> bool:
             return not later and _launch(s) == launch and s.agent_alive
         case f.RelayAnswer(launch=launch):
             return _launch(s) == launch and s.agent_alive
-        case f.TakeSnapshot(number=number):
-            return number > s.snapshot and not s.workspace_lost
+        case f.TakeSnapshot(round=round):
+            return round >= s.changed and not s.workspace_lost
         case f.WakeSession(timer=timer, due=due):
             return any(t.id == timer and t.due == due for t in s.timers)  # not if it was put off
         case f.RemoveWorkspace():
@@ -61,7 +61,7 @@ def _end(s: Session, event: e.RunStopped) -> list[f.Effect]:
 
 
 def _snapshot(s: Session) -> list[f.Effect]:
-    return [f.TakeSnapshot(number=s.snapshot + 1)] if s.workspace.git else []
+    return [f.TakeSnapshot(number=s.snapshot + 1, round=s.round)] if s.workspace.git else []
 
 
 def _ready(s: Session) -> bool:

@@ -348,6 +348,7 @@ class Session(Value):
     truth: Truth | None = None
     touched: tuple[str, ...] = ()  # files that finished calls changed since then
     snapshot: int = 0
+    changed: RoundNumber = RoundNumber(0)  # the last one that began to change files, or may have
     workspace_lost: bool = False
     wish: Wish | None = None  # begins when the workspace is back
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.effects import TakeSnapshot
-from holdfast.core.ids import CallId, RoundNumber, SessionId
+from holdfast.core.ids import CallId, Millis, RoundNumber, SessionId
 from holdfast.core.resume import Probe
 from holdfast.core.session import Call, Session
 from holdfast.core.truth import Lost, NoTruth, Truth, Workspace
@@ -73,6 +73,9 @@ class FileWorld:
         self._boundary("snapshot:before")
         taken = e.WorkspaceSnapshotted(number=effect.number, commit="b" * 40)
         await self.submit(session.id, i.Heard(events=(taken,)))
+
+    async def keep(self, session: Session, *, since: Millis | None) -> None:
+        self._boundary("keep:before")
 
     async def rewind(self, errand: Errand, session: Session) -> None:
         self._append("rewound", errand.id)

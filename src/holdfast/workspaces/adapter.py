@@ -2,9 +2,14 @@
 
 Rule 1: at most one snapshot in two seconds per session. One that comes sooner is put off and
 swallows those that come after it: the newest number is taken, once.
-Rule 2: a snapshot that cannot be taken must not hold up the session for ever: after a few tries it
+Rule 2: a snapshot belongs to the round that owed it and has nothing of a later one in it: before a round
+of ours begins to change files, what is owed for those before it is taken, however soon that is (`keep`),
+and what comes too late for its round is not taken any more. So the built-in agent's sessions go back
+to every round exactly. An agent of somebody else's does not wait for us: its rounds are exact where
+two seconds pass before the next change.
+Rule 3: a snapshot that cannot be taken must not hold up the session for ever: after a few tries it
 is told as a notice and let go. A folder that is gone is told as lost.
-Rule 3: rewinding keeps what is there first, and marks what it went back to with a number of its own,
+Rule 4: rewinding keeps what is there first, and marks what it went back to with a number of its own,
 so that a second delivery changes nothing and a later rewind does not find the abandoned work.
 """
 
@@ -12,6 +17,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.core import events as e
 from holdfast.core import inputs as i
@@ -36,6 +42,12 @@ TRIES = 3
 Submit = Callable[[SessionId, i.Input], Awaitable[object]]
 
 
+class Owed(NamedTuple):
+    number: int
+    round: int
+    session: Session
+
+
 class GitWorkspaces:
     def __init__(
         self, submit: Submit, clock: Clock, *, state: Path | None = None, by: Git = PLAIN
@@ -43,7 +55,9 @@ class GitWorkspaces:
         self._submit, self._clock, self._by = submit, clock, by
         self._state = state  # where work trees are made; None: nowhere
         self._last: dict[SessionId, Millis] = {}
-        self._waiting: dict[SessionId, tuple[int, Session]] = {}
+        self._began: dict[SessionId, Millis] = {}  # the last one that was taken
+        self._over: dict[SessionId, int] = {}  # rounds up to this one were kept, and are over
+        self._waiting: dict[SessionId, Owed] = {}
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
         self._locks: dict[SessionId, asyncio.Lock] = {}
 
@@ -70,15 +84,40 @@ class GitWorkspaces:
         if not session.workspace.git:
             return
         due = self._last.get(session.id, -APART) + APART
+        owed = Owed(effect.number, effect.round or session.round, session)
         if session.id in self._waiting or self._clock.now() < due:
-            self._put_off(effect.number, session, Millis(due))
+            self._put_off(owed, Millis(due))
             return
         try:
-            await self._take(effect.number, session)
+            await self._take(owed)
         except (WorkspaceError, OSError) as error:
             if errand.attempts < TRIES and not isinstance(error, FolderMissing):
                 raise
             await self._failed(session, error)
+
+    async def keep(self, session: Session, *, since: Millis | None) -> None:
+        if not session.workspace.git:
+            return
+        id, round = session.id, int(session.changed)
+        taken: Snapshot | None = None
+        async with self._lock(id):
+            late = self._waiting.get(id)
+            began = self._began.get(id)
+            if late or began is None or (since is not None and began <= since):
+                self._forget(id)
+                round = max(round, late.round if late else 0)
+                taken = await self._tried(Owed(session.snapshot + 1, round, session))
+            self._over[id] = round
+        if taken and taken.changed:
+            await self._tell(id, taken)
+
+    async def _tried(self, owed: Owed) -> Snapshot | None:
+        """The run does not end because of it: that round cannot be gone back to, and it is told."""
+        try:
+            return await self._taken(owed)
+        except (WorkspaceError, OSError) as error:
+            await self._failed(owed.session, error)
+            return None
 
     async def rewind(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
@@ -100,25 +139,27 @@ class GitWorkspaces:
 
     async def close(self) -> None:
         """Takes what was put off: for going down in order."""
-        waiting = [(number, session) for number, session in self._waiting.values()]
+        waiting = list(self._waiting.values())
         for id in list(self._tasks):
             self._forget(id)
-        for number, session in waiting:
-            await self._take_late(number, session)
+        for owed in waiting:
+            await self._take_late(owed)
 
     # --- snapshots ------------------------------------------------------------------------------
 
-    def _put_off(self, number: int, session: Session, due: Millis) -> None:
-        before, _ = self._waiting.get(session.id, (0, session))
-        self._waiting[session.id] = max(before, number), session
-        if session.id not in self._tasks:
-            self._tasks[session.id] = asyncio.create_task(self._later(session.id, due))
+    def _put_off(self, owed: Owed, due: Millis) -> None:
+        id = owed.session.id
+        before = self._waiting.get(id, owed)
+        number, round = max(before.number, owed.number), max(before.round, owed.round)
+        self._waiting[id] = Owed(number, round, owed.session)
+        if id not in self._tasks:
+            self._tasks[id] = asyncio.create_task(self._later(id, due))
 
     async def _later(self, id: SessionId, due: Millis) -> None:
         await self._clock.sleep_until(due)
-        number, session = self._waiting.pop(id)
+        owed = self._waiting.pop(id)
         del self._tasks[id]
-        await self._take_late(number, session)
+        await self._take_late(owed)
 
     def _forget(self, id: SessionId) -> None:
         self._waiting.pop(id, None)
@@ -126,22 +167,32 @@ class GitWorkspaces:
         if task:
             task.cancel()
 
-    async def _take_late(self, number: int, session: Session) -> None:
+    async def _take_late(self, owed: Owed) -> None:
         """Nobody waits for this one: a failure is told, and the next stop takes another."""
         try:
-            await self._take(number, session)
+            await self._take(owed)
         except (WorkspaceError, OSError) as error:
-            await self._failed(session, error)
+            await self._failed(owed.session, error)
         except Exception:
-            LOG.exception("snapshot %s of session %s", number, session.id)
+            LOG.exception("snapshot %s of session %s", owed.number, owed.session.id)
 
-    async def _take(self, number: int, session: Session) -> None:
-        async with self._lock(session.id):
-            where, round = session.workspace, session.round
-            taken = await take(where, session.id, number, round=round, by=self._by)
-            self._last[session.id] = self._clock.now()
+    async def _take(self, owed: Owed) -> None:
+        id = owed.session.id
+        async with self._lock(id):
+            if owed.round <= self._over.get(id, -1):
+                return  # it was kept; what is there now is of a later round
+            taken = await self._taken(owed)
         if taken.changed:
-            await self._tell(session.id, taken)
+            await self._tell(id, taken)
+
+    async def _taken(self, owed: Owed) -> Snapshot:
+        """With the lock held."""
+        session, began = owed.session, self._clock.now()
+        taken = await take(
+            session.workspace, session.id, owed.number, round=owed.round, by=self._by
+        )
+        self._began[session.id], self._last[session.id] = began, self._clock.now()
+        return taken
 
     async def _tell(self, id: SessionId, taken: Snapshot) -> None:
         event = e.WorkspaceSnapshotted(
@@ -202,7 +253,7 @@ class GitWorkspaces:
         self._forget(session.id)
         try:
             if mending.something_at(path):
-                await self._take(session.snapshot + 1, session)
+                await self._take(Owed(session.snapshot + 1, session.round, session))
             await mending.remove(session.workspace, force=effect.force, by=self._by)
         except (WorkspaceError, OSError) as error:
             if errand.attempts < TRIES and not isinstance(error, WouldLose):
@@ -253,7 +304,8 @@ class GitWorkspaces:
                 raise
             LOG.warning("session %s: its snapshots stay in %s: %s", session.id, repo, error)
         self._locks.pop(session.id, None)
-        self._last.pop(session.id, None)
+        for known in (self._last, self._began, self._over):
+            known.pop(session.id, None)
 
     async def _notice(self, id: SessionId, text: str) -> None:
         await self._submit(id, i.Heard(events=(e.Notice(kind="workspace", text=text),)))

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from holdfast.agents.builtin.loop import Helper, Loop
 from holdfast.agents.builtin.model import Model, ModelFailed
 from holdfast.agents.builtin.prompt import CODER, ROLE, system_prompt
-from holdfast.agents.builtin.seam import Toolbox
+from holdfast.agents.builtin.seam import Keep, Toolbox
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.conversation import Conversation
@@ -59,10 +59,12 @@ class BuiltinAgents:
         sweep: Sweep,
         secrets: Callable[[SessionId], frozenset[str]],
         window: int,
+        keep: Keep,
     ) -> None:
         self._journal, self._clock, self._models = journal, clock, models
         self._toolbox, self._prober, self._sweep = toolbox, prober, sweep
         self._secrets, self._coders, self._window = secrets, coders, window
+        self._keep = keep
         self._loops: dict[SessionId, Working] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
 
@@ -188,6 +190,7 @@ class BuiltinAgents:
             secrets=self._secrets(session.id),
             window=self._window,
             written=written,
+            keep=self._keep,
         )
 
     async def _failed(self, session: Session, error: ErrorClass, message: str) -> None:

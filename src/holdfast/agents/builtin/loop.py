@@ -4,7 +4,8 @@ Rule 1: intent first. A tool is begun only after the journal has its intent, a r
 journal has its beginning. What the journal does not take is not done: then the run is over.
 Rule 2: nothing is decided here about resuming. Calls that are pending when a run begins were decided
 to be run; they come first.
-Rule 3: limits are looked at before each model call and each batch; a batch that has begun is finished.
+Rule 3: a round changes nothing before the files are kept as those before it left them.
+Rule 4: limits are looked at before each model call and each batch; a batch that has begun is finished.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from holdfast.agents.builtin.model import Model, ModelFailed, Request
 from holdfast.agents.builtin.request import Mender
 from holdfast.agents.builtin.retry import Retry
 from holdfast.agents.builtin.round import respond
-from holdfast.agents.builtin.seam import Ask, Delegation, Deny, Question, Ran, Toolbox
+from holdfast.agents.builtin.seam import Ask, Delegation, Deny, Keep, Question, Ran, Toolbox
 from holdfast.core import events as e
 from holdfast.core import halt
 from holdfast.core import inputs as i
@@ -43,6 +44,8 @@ from holdfast.core.session import (
 from holdfast.ports import Clock
 
 Written = Callable[[], Awaitable[Conversation]]  # the conversation as the journal has it
+
+
 Submit = Callable[[i.Input], Awaitable[tuple[Session, tuple[e.Event, ...]]]]
 
 
@@ -71,6 +74,7 @@ class Loop:
         coder: Helper,
         window: int,
         written: Written,
+        keep: Keep,
         clock: Clock,
         secrets: frozenset[str] = frozenset(),
     ) -> None:
@@ -79,6 +83,8 @@ class Loop:
         self._submit, self._model, self._tools = submit, model, tools
         self._system, self._clock, self._secrets = system, clock, secrets
         self._coder, self._window, self._written = coder, window, written
+        self._keep = keep
+        self._changed_at: Millis | None = None  # the last change of this run was over
         self._asked: dict[CallId, Call] = {}  # as the model wrote them; the journal has no secrets
         self._launch: LaunchNumber = session.launch.number
         self._run = session.run.number
@@ -226,6 +232,9 @@ class Loop:
         refused = await self.permission(call, self._tools)
         if refused is not None:
             return await self.say(e.CallClosed(call=call.id, how=e.Closing.DENIED, output=refused))
+        changes = call.effect is not EffectClass.PURE
+        if changes and self._session.changed < self._session.round:
+            await self._keep(self._session, since=self._changed_at)
         if not await self.say(e.CallIntended(call=call.id, attempt=attempt)):
             return False
         begun = self._clock.now()
@@ -235,6 +244,8 @@ class Loop:
             over.append(e.DelegationFinished(call=call.id))
         else:
             ran = await self._tools.run(call)
+        if changes:
+            self._changed_at = self._clock.now()
         return await self.say(
             *over,
             e.CallFinished(

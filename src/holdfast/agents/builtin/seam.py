@@ -1,9 +1,10 @@
-"""What the loop asks of a session's tools, and how they answer."""
+"""What the loop asks of a session's tools and its workspace, and how they answer."""
 
 from typing import Protocol
 
 from holdfast.agents.builtin.model import ToolSchema
-from holdfast.core.session import Call, EffectClass
+from holdfast.core.ids import Millis
+from holdfast.core.session import Call, EffectClass, Session
 from holdfast.core.value import Value
 
 
@@ -60,3 +61,9 @@ class Toolbox(Protocol):
         """What the loop itself is to do; None: `run` does it."""
 
     async def run(self, call: Call) -> Ran: ...
+
+
+class Keep(Protocol):
+    """Of the port `Workspaces`: before a round begins to change files."""
+
+    async def __call__(self, session: Session, *, since: Millis | None) -> None: ...

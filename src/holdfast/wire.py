@@ -152,11 +152,6 @@ class TagIn(Value):
     remove: tuple[str, ...] = ()
 
 
-class PurgedOut(Value):
-    id: str
-    done: bool  # False: it is written down, and will be
-
-
 class TrashIn(Value):
     """`force`: what `would_lose` named may go."""
 

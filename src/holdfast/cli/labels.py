@@ -7,9 +7,9 @@ import click
 from holdfast.cli.output import USAGE, connect, json_option, note, say_json
 from holdfast.cli.sessions import tell
 from holdfast.client import ApiError, Client
-from holdfast.views.document import QueuedOut, SessionOut
+from holdfast.views.document import PurgedOut, QueuedOut, SessionOut
 from holdfast.views.timeline import clean
-from holdfast.wire import Done, EditIn, PurgedOut, QueueOut, RenameIn, TagIn, TrashIn, UndoIn
+from holdfast.wire import Done, EditIn, QueueOut, RenameIn, TagIn, TrashIn, UndoIn
 
 LINE = 100  # characters of a queued prompt in the list
 

@@ -10,7 +10,8 @@ from holdfast.core.session import State
 from holdfast.server import acting
 from holdfast.server.desk import Desk, Failure
 from holdfast.server.settling import paid
-from holdfast.wire import Created, Done, ForkIn, PurgedOut, RewindIn, RewoundOut
+from holdfast.views.document import PurgedOut
+from holdfast.wire import Created, Done, ForkIn, RewindIn, RewoundOut
 
 
 async def settled(desk: Desk, id: SessionId, command: i.Command) -> Done:

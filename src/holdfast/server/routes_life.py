@@ -8,12 +8,12 @@ from holdfast.core import inputs as i
 from holdfast.core.ids import InputId
 from holdfast.server import acting, living
 from holdfast.server.desk import Desk
+from holdfast.views.document import PurgedOut
 from holdfast.wire import (
     Created,
     Done,
     EditIn,
     ForkIn,
-    PurgedOut,
     QueueOut,
     RenameIn,
     RewindIn,

@@ -60,6 +60,13 @@ class ProgressOut(Value, omit_defaults=False):
     cancelling: bool
 
 
+class PurgedOut(Value):
+    """Removed for good. `done` false: it is written down, and will be."""
+
+    id: str
+    done: bool
+
+
 class SessionOut(Value, omit_defaults=False):
     id: str
     title: str

@@ -124,7 +124,7 @@ class GitWorkspaces:
         assert isinstance(effect, RewindWorkspace)
         if not session.workspace.git:
             return
-        self._forget(session.id)
+        await self._settle(session.id)
         async with self._lock(session.id):
             try:
                 found = await self._back(session, effect.round)
@@ -139,19 +139,17 @@ class GitWorkspaces:
 
     async def close(self) -> None:
         """Takes what was put off: for going down in order."""
-        waiting = list(self._waiting.values())
-        for id in list(self._tasks):
-            self._forget(id)
-        for owed in waiting:
-            await self._take_late(owed)
+        for id in list(self._waiting):
+            await self._settle(id)
 
     # --- snapshots ------------------------------------------------------------------------------
 
     def _put_off(self, owed: Owed, due: Millis) -> None:
         id = owed.session.id
         before = self._waiting.get(id, owed)
-        number, round = max(before.number, owed.number), max(before.round, owed.round)
-        self._waiting[id] = Owed(number, round, owed.session)
+        same = owed.session.changed <= before.round  # what came after it changed nothing
+        round = before.round if same else owed.round
+        self._waiting[id] = Owed(max(before.number, owed.number), round, owed.session)
         if id not in self._tasks:
             self._tasks[id] = asyncio.create_task(self._later(id, due))
 
@@ -166,6 +164,13 @@ class GitWorkspaces:
         task = self._tasks.pop(id, None)
         if task:
             task.cancel()
+
+    async def _settle(self, id: SessionId) -> None:
+        """What was put off is taken now."""
+        owed = self._waiting.get(id)
+        self._forget(id)
+        if owed is not None:
+            await self._take_late(owed)
 
     async def _take_late(self, owed: Owed) -> None:
         """Nobody waits for this one: a failure is told, and the next stop takes another."""
@@ -217,6 +222,7 @@ class GitWorkspaces:
         if not where.git or self._state is None:
             return where
         parent = Parent(session.id, where, self._by)
+        await self._settle(session.id)
         try:
             async with self._lock(session.id):
                 return await fork_tree(

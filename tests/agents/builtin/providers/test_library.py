@@ -115,3 +115,13 @@ async def test_a_price_is_counted_up_and_none_is_not_zero():
     assert (unknown.cost_micros, unknown.unpriced) == (0, 1)
     one = await priced(Usage(input_tokens=1), provider="openai", model="gpt-5")
     assert one.cost_micros >= 1
+
+
+def test_a_package_that_is_missing_is_no_trouble_of_the_network():  # spec: B1 B7
+    """Waiting would not bring it."""
+    from holdfast.agents.builtin.providers.library import failure  # noqa: PLC0415  heavy
+    from holdfast.agents.builtin.providers.paced import Patience  # noqa: PLC0415  heavy
+
+    error = ImportError("Please install the `xai-sdk` package")
+    failed = failure(error, who="xai", patience=Patience(), now_ms=0)
+    assert (failed.error, failed.message) == ("bad_request", f"xai: {error}")

@@ -314,7 +314,7 @@ def failure(error: Exception, *, who: str, patience: Patience, now_ms: int) -> M
         case ModelAPIError():  # in the middle of a stream, without a status
             kind = classify(None, headers={}, body=_body(error)).error
             text = f"{who}: {error.message}"
-        case UserError():
+        case UserError() | ImportError():  # a key or a package that it wants
             kind, text = ErrorClass.BAD_REQUEST, f"{who}: {error}"
         case _:
             text = f"{who}: the answer cannot be read: {error}"

@@ -21,12 +21,14 @@ from holdfast.agents.builtin.providers.keys import FILE as KEY_FILE
 from holdfast.agents.builtin.providers.keys import Keys
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
+from holdfast.agents.comeback import Comeback
 from holdfast.agents.oneshot.agents import OneshotAgents
 from holdfast.agents.profiles.environment import environment
 from holdfast.agents.profiles.installed import Installed
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.registry import Registry
 from holdfast.agents.route import RoutedAgents, Way
+from holdfast.agents.terminal.agents import TerminalAgents
 from holdfast.agents.transcripts.shelf import Shelf
 from holdfast.config import BadConfig, Config
 from holdfast.core import inputs as i
@@ -49,6 +51,7 @@ from holdfast.notify.log import LogNotifier
 from holdfast.ports import Clock, Journal, JournalError, Record
 from holdfast.runtimes import piped
 from holdfast.runtimes.local import LocalRuntime, sweep
+from holdfast.runtimes.tmux import Tmux
 from holdfast.server.desk import Opened, Unfit
 from holdfast.wire import NewSession
 from holdfast.workspaces import shadow, worktree
@@ -89,6 +92,7 @@ class System:
             "builtin": self._builtin(clock),
             "acp": self._acp(profiles, clock),
             "oneshot": self._oneshot(profiles, clock),
+            "terminal": self._terminal(profiles, clock),
         }
         self._agents = RoutedAgents(ways)
         self.registry = _registry(profiles, home, ways)
@@ -141,6 +145,15 @@ class System:
             profiles=profiles, journal=self._journal, clock=clock, runtime=piped, lent=self._lent_to
         )
 
+    def _terminal(self, profiles: Profiles, clock: Clock) -> TerminalAgents:
+        return TerminalAgents(
+            profiles=profiles,
+            comeback=Comeback(self._journal, self._lent_to),
+            clock=clock,
+            terminals=Tmux(self._home),
+            folder=self._home / "terminal",
+        )
+
     def _builtin(self, clock: Clock) -> BuiltinAgents:
         return BuiltinAgents(
             journal=self._journal,
@@ -175,7 +188,8 @@ class System:
         for task in self._watching:
             task.cancel()
         for id, live in list(self.engine.sessions.items()):
-            if live.lease is not None:
+            outlives = self._agents.abilities(live.session).survives_daemon
+            if live.lease is not None and not outlives:
                 with contextlib.suppress(JournalError):
                     await self.engine.submit(id, i.OwnerLost(stopping=True))
         await self._agents.stop()

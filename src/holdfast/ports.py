@@ -252,6 +252,10 @@ class Agents(Protocol):
     async def alive(self, session: Session) -> bool | None:
         """Does the session's current launch live? None: cannot tell."""
 
+    def rejoin(self, session: Session) -> None:
+        """The session's launch lives, and whoever listened to it is gone: listen to it again. Returns
+        at once, since it is asked while the session is held; asked again, it changes nothing."""
+
     async def there(self, session: Session, token: Token) -> bool | None:
         """Does the agent still have that conversation?"""
 

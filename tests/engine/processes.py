@@ -334,6 +334,9 @@ class Adapters:
         mine = p is not None and (self.w.kind is Kind.APART or p.life is self.life)
         return p is not None and mine and p.alive
 
+    def rejoin(self, session: Session) -> None:
+        return  # whoever plays it finds the engine by itself
+
     async def there(self, session: Session, token: Token) -> bool | None:
         await self.life.boundary()
         return True

@@ -97,8 +97,8 @@ async def test_a_program_that_is_not_there_says_so(tmux):
 async def test_launching_twice_is_launching_once(tmux):
     first = await launch(tmux, NAPPING)
     assert (await launch(tmux, NAPPING)).pid == first.pid
-    assert Tmux(tmux._folder.parent).server == tmux.server
-    assert list(await Tmux(tmux._folder.parent).panes()) == ["a-1"]
+    assert Tmux(tmux.folder.parent).server == tmux.server
+    assert list(await Tmux(tmux.folder.parent).panes()) == ["a-1"]
 
 
 async def test_text_is_pasted_whole_and_bracketed(tmux, tmp_path):

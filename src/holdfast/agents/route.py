@@ -77,6 +77,10 @@ class RoutedAgents:
         way = self._ways.get(session.via)
         return await way.alive(session) if way else None
 
+    def rejoin(self, session: Session) -> None:
+        if way := self._ways.get(session.via):
+            way.rejoin(session)
+
     async def there(self, session: Session, token: Token) -> bool | None:
         way = self._ways.get(session.via)
         return await way.there(session, token) if way else None

@@ -90,6 +90,7 @@ _REPORTS = (
     i.AgentStarted,
     i.AgentReady,
     i.AgentExited,
+    i.PromptTyped,
     i.TokenRefused,
     i.RunFinished,
     i.OwnerLost,

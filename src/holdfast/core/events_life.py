@@ -137,6 +137,7 @@ class PromptDelivered(Value):
     run: RunNumber
     launch: LaunchNumber
     inject: bool = False  # with the history in front of it
+    typed: bool = False  # by somebody at the agent's own terminal: nothing is left to hand over
 
 
 class CancelRequested(Value):

@@ -11,12 +11,12 @@ from holdfast.core import inputs as i
 from holdfast.core.begin import call_off, deliver, exited, stop_run
 from holdfast.core.errors import Refused
 from holdfast.core.evolve import fold
-from holdfast.core.ids import LaunchNumber, TimerId
+from holdfast.core.ids import LaunchNumber, RunNumber, TimerId
 from holdfast.core.lost import begin_or_wish, follow_up
 from holdfast.core.news import news
 from holdfast.core.offer import drift_of
 from holdfast.core.plan import Strategy
-from holdfast.core.resume import Returned, choose, compare, may_continue_by_itself
+from holdfast.core.resume import Returned, choose, close_calls, compare, may_continue_by_itself
 from holdfast.core.session import (
     Cause,
     ErrorClass,
@@ -46,6 +46,8 @@ def report(s: Session, given: i.Report, facts: i.Facts) -> list[e.Event]:
             return _ready(s, given) if _current(s, given.launch) else []
         case i.AgentExited():
             return _exited(s, given, facts) if _current(s, given.launch) else []
+        case i.PromptTyped():
+            return _typed(s, given) if _current(s, given.launch) else []
         case i.TokenRefused():
             return _refused(s, given, facts) if _current(s, given.launch) else []
         case i.RunFinished():
@@ -166,6 +168,22 @@ def _refused(s: Session, given: i.TokenRefused, facts: i.Facts) -> list[e.Event]
         ]
     plan = choose(facts.abilities, token=None, there=False, history=s.messages > 0)
     return [*events, e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=plan)]
+
+
+def _typed(s: Session, given: i.PromptTyped) -> list[e.Event]:
+    """The agent is at work on it, whatever we think of it: a run like any other. While one is active, the
+    words are a part of that."""
+    if s.run is not None or s.terminal or s.launch is None:
+        return []
+    run = RunNumber(s.runs + 1)
+    return [
+        e.InputAccepted(input=given.input, text=given.text),
+        *close_calls(s, probes={}, can_rerun=False, still_asking=False),
+        e.RunStarted(
+            run=run, cause=Cause.PROMPT, limits=s.limits, input=given.input, text=given.text
+        ),
+        e.PromptDelivered(run=run, launch=given.launch, inject=s.inject, typed=True),
+    ]
 
 
 def _failed(s: Session, message: str, facts: i.Facts) -> list[e.Event]:

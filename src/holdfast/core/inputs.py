@@ -279,6 +279,14 @@ class AgentExited(Value):
     message: str = ""
 
 
+class PromptTyped(Value):
+    """Somebody sat at the agent's own terminal and wrote to it there: it has it already."""
+
+    launch: LaunchNumber
+    input: InputId
+    text: str
+
+
 class TokenRefused(Value):
     """The agent itself says that it does not know the token."""
 
@@ -320,6 +328,7 @@ Report = (
     | AgentStarted
     | AgentReady
     | AgentExited
+    | PromptTyped
     | TokenRefused
     | RunFinished
     | OwnerLost

@@ -99,8 +99,10 @@ def _kill_if_unknown(_s: Session, event: e.LaunchExited) -> list[f.Effect]:
     return [f.KillAgent(launch=event.launch)] if event.liveness == "unknown" else []
 
 
-def _deliver(event: e.PromptDelivered) -> f.DeliverPrompt:
-    return f.DeliverPrompt(launch=event.launch, run=event.run, inject=event.inject)
+def _deliver(event: e.PromptDelivered) -> list[f.Effect]:
+    if event.typed:
+        return []
+    return [f.DeliverPrompt(launch=event.launch, run=event.run, inject=event.inject)]
 
 
 def _relay(s: Session, event: e.DecisionAnswered) -> list[f.Effect]:
@@ -111,7 +113,7 @@ def _relay(s: Session, event: e.DecisionAnswered) -> list[f.Effect]:
 
 OWES: dict[type, Callable[[Session, Any], list[f.Effect]]] = {
     e.LaunchRequested: lambda _s, ev: [f.StartAgent(launch=ev.launch, plan=ev.plan)],
-    e.PromptDelivered: lambda _s, ev: [_deliver(ev)],
+    e.PromptDelivered: lambda _s, ev: _deliver(ev),
     e.CancelRequested: _interrupt,
     e.RunStopped: lambda s, ev: [*_end(s, ev), *_snapshot(s)],
     e.CallFinished: _after_call,

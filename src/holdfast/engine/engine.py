@@ -281,6 +281,8 @@ class Engine:
                 lost = i.OwnerLost(alive=await self.agents.alive(live.session))
                 facts = await self._facts(live.session, lost)
                 await self._write(live, decide(live.session, lost, facts), facts.now, keep=True)
+                if live.session.agent_alive:  # it lives on without its owner (SPEC G2)
+                    self.agents.rejoin(live.session)
         except BaseException:
             live.lease, live.loaded = None, False  # whoever comes next looks again
             raise

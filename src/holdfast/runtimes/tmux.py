@@ -70,7 +70,7 @@ class Pane(Value):
 
 class Tmux:
     def __init__(self, home: Path) -> None:
-        self._folder = home / "tmux"
+        self.folder = home / "tmux"
         name = hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:12]
         self.server = f"holdfast-{name}"
 
@@ -89,11 +89,11 @@ class Tmux:
         there = await self.find(name)
         if there is not None:
             return there
-        file = self._folder / f"{name}.json"
+        file = self.folder / f"{name}.json"
         self._prepare()
         given = {"argv": list(argv), "cwd": cwd, "env": {**env, COOKIE: cookie}}
         _write(file, json.dumps(given))
-        ended = self._folder / f"{name}.exit"
+        ended = self.folder / f"{name}.exit"
         ended.unlink(missing_ok=True)
         start = (sys.executable, "-I", "-S", LAUNCHER, str(file), str(ended))
         size = ("-x", str(WIDTH), "-y", str(HEIGHT))
@@ -111,6 +111,8 @@ class Tmux:
 
     async def panes(self) -> dict[str, Pane]:
         """All of ours, by name."""
+        if not self.installed:
+            return {}
         fields = ("session_name", "pane_pid", "pane_dead")
         wanted = "\t".join(f"#{{{field}}}" for field in fields)
         done = await self._ask("list-panes", "-a", "-F", wanted)
@@ -121,6 +123,18 @@ class Tmux:
         rows = (line.split("\t") for line in done.stdout.decode("utf-8", "replace").splitlines())
         found = (self._pane(*row) for row in rows if len(row) == len(fields))
         return {pane.name: pane for pane in found}
+
+    def ended(self, name: str, pid: int) -> bool:
+        """At a glance, without asking tmux."""
+        if pid <= 0 or (self.folder / f"{name}.exit").exists():
+            return True
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return True  # the number is a stranger's now
+        return False
 
     async def paste(self, name: str, text: str) -> None:
         """As if a person had pasted it: a program that asked to be told so is (bracketed)."""
@@ -142,11 +156,12 @@ class Tmux:
         pane = await self.find(name)
         root = look(pane.pid) if pane is not None and not pane.dead else None
         left = await end(lambda: [*_tree(root), *carrying(cookie)], known=_tree(root))
-        done = await self._ask("kill-session", "-t", f"={name}")
-        if done.returncode and not _said(done).startswith(GONE):
-            raise Unclear(_said(done))
+        if pane is not None:
+            done = await self._ask("kill-session", "-t", f"={name}")
+            if done.returncode and not _said(done).startswith(GONE):
+                raise Unclear(_said(done))
         for ending in ("json", "exit"):
-            (self._folder / f"{name}.{ending}").unlink(missing_ok=True)
+            (self.folder / f"{name}.{ending}").unlink(missing_ok=True)
         return tuple(process.pid for process in left)
 
     async def end_all(self, prefix: str, cookie: str) -> tuple[int, ...]:
@@ -159,7 +174,7 @@ class Tmux:
 
     def _pane(self, name: str, pid: str, dead: str) -> Pane:
         try:
-            ended = int((self._folder / f"{name}.exit").read_text("ascii"))
+            ended = int((self.folder / f"{name}.exit").read_text("ascii"))
         except (OSError, ValueError):
             now = look(int(pid))
             gone = dead == "1" and (now is None or now.state in "ZX")  # nobody saw how
@@ -168,11 +183,11 @@ class Tmux:
         return Pane(name=name, pid=int(pid), dead=True, code=code, signal=signal)
 
     def _command(self) -> tuple[str, ...]:
-        return ("tmux", "-u", "-L", self.server, "-f", str(self._folder / "tmux.conf"))
+        return ("tmux", "-u", "-L", self.server, "-f", str(self.folder / "tmux.conf"))
 
     def _prepare(self) -> None:
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        _write(self._folder / "tmux.conf", CONFIGURATION)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        _write(self.folder / "tmux.conf", CONFIGURATION)
 
     async def _do(self, *words: str, input: bytes = b"") -> None:
         done = await self._ask(*words, input=input)

@@ -79,6 +79,9 @@ class ScriptedAgents:
         mine = (t for key, t in self._tasks.items() if key[:2] == (session.id, launch))
         return any(not task.done() for task in mine)
 
+    def rejoin(self, session: Session) -> None:
+        return  # it lives with whoever listens to it
+
     async def there(self, session: Session, token: Token) -> bool | None:
         return True
 

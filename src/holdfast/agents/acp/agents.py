@@ -184,6 +184,9 @@ class AcpAgents:
         left = await self._end_of(session.id, launch.handle if launch else None)
         return None if left is None or left else False
 
+    def rejoin(self, session: Session) -> None:
+        return  # it lives with whoever listens to it
+
     async def there(self, session: Session, token: Token) -> bool | None:
         return None  # only a process could say, and asking starts none
 

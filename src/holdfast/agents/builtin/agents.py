@@ -113,6 +113,9 @@ class BuiltinAgents:
         await self._sweep(session.id)
         return False
 
+    def rejoin(self, session: Session) -> None:
+        return  # it lives with whoever listens to it
+
     async def there(self, session: Session, token: Token) -> bool | None:
         return True  # our own journal has the conversation
 

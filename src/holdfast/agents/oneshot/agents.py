@@ -120,6 +120,9 @@ class OneshotAgents:
         left = await self._runtime.end_of(session.id, None)
         return None if left is None else bool(left)
 
+    def rejoin(self, session: Session) -> None:
+        return  # it lives with whoever listens to it
+
     async def there(self, session: Session, token: Token) -> bool | None:
         known = self._profiles.get(session.agent)
         if known is None or known.transcript is None:

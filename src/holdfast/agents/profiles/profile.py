@@ -1,7 +1,8 @@
 """What is known of an agent, as a value, and what a command of it looks like when it is filled in.
 
 Rule 1: a command is a list of arguments, never a line for a shell. `{id}`, `{prompt}`, `{fork}` stand
-for one value each; `{mode}` and `{model}`, standing alone, for as many arguments as the profile says.
+for one value each; `{mode}`, `{model}` and `{hooks}`, standing alone, for as many arguments as the
+profile says.
 Rule 2: a mode that the agent cannot be told is refused before it is started (SPEC E1).
 Rule 3: an id comes from the agent and is hostile: one that does not look like an id is none.
 """
@@ -40,6 +41,8 @@ class Commands(Value, forbid_unknown_fields=True):
     format: str = ""  # which reader understands what it prints
     prompt: str = "argument"  # or stdin
     unknown: Arguments = ()  # words with which it says that it does not know an id
+    hooks: Arguments = ()  # how it is told to say what it is at; `{hooks}` is a settings file
+    interrupt: Arguments = ("Escape",)  # keys that stop its turn, in a terminal
 
     @property
     def chooses_id(self) -> bool:
@@ -121,12 +124,26 @@ def filled(
     for argument in command:
         if argument == "{mode}":
             argv += commands.modes[mode]
+        elif argument == "{hooks}":
+            file = values.get("hooks", "")
+            argv += [a.replace("{hooks}", file) for a in commands.hooks] if file else []
         elif argument == "{model}":
             model = values.get("model", "")
             argv += [a.replace("{model}", model) for a in commands.model] if model else []
         else:
             argv.append(_fill(argument, values))
     return argv
+
+
+def without_prompt(command: Sequence[str]) -> list[str]:
+    """The command for an agent that is to wait: neither the prompt nor the flag before it."""
+    kept: list[str] = []
+    for argument in command:
+        if argument == "{prompt}" and kept and kept[-1].startswith("--"):
+            kept.pop()
+        if "{prompt}" not in argument:
+            kept.append(argument)
+    return kept
 
 
 def _fill(argument: str, values: Mapping[str, str]) -> str:

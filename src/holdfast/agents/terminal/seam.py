@@ -1,0 +1,43 @@
+"""What agents in terminals need of the world below them. See runtimes/tmux.py."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from holdfast.core import inputs as i
+
+Submit = Callable[[i.Input], Awaitable[Any]]
+
+
+class Pane(Protocol):
+    """A program in a terminal, or what is left of it."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def dead(self) -> bool: ...
+    @property
+    def code(self) -> int | None: ...
+    @property
+    def signal(self) -> int | None: ...
+
+
+class Terminals(Protocol):
+    """OSError, everywhere: nobody can tell."""
+
+    server: str
+    folder: Path  # something appears in it when a program ends
+
+    @property
+    def installed(self) -> bool: ...
+
+    async def launch(
+        self, name: str, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], cookie: str
+    ) -> Pane: ...
+    async def find(self, name: str) -> Pane | None: ...
+    def ended(self, name: str, pid: int) -> bool: ...
+    async def paste(self, name: str, text: str) -> None: ...
+    async def press(self, name: str, *keys: str) -> None: ...
+    async def screen(self, name: str) -> str: ...
+    async def end(self, name: str, cookie: str) -> tuple[int, ...]: ...
+    async def end_all(self, prefix: str, cookie: str) -> tuple[int, ...]: ...

@@ -63,8 +63,9 @@ class Machine:
 
     # --- sessions -----------------------------------------------------------------------------------
 
-    def begin(self, agent: str, prompt: str, *, mode: str = "full", via: str = "oneshot") -> str:
-        wanted = NewSession(folder=str(self.repo), prompt=prompt, agent=agent, mode=mode, via=via)
+    def begin(self, agent: str, prompt: str, **how) -> str:
+        how = {"mode": "full", "via": "oneshot", **how}
+        wanted = NewSession(folder=str(self.repo), prompt=prompt, agent=agent, **how)
         return self.client.post("/api/sessions", wanted, Created).id
 
     def run(self, agent: str, prompt: str, **how) -> SessionOut:

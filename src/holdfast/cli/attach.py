@@ -15,6 +15,7 @@ from holdfast.cli.follow import Follower
 from holdfast.cli.leaving import Left, may_leave
 from holdfast.cli.output import connect, note
 from holdfast.cli.screen import Screen
+from holdfast.cli.terminal import enter, has_terminal
 from holdfast.client import ApiError, Client, keys
 from holdfast.views.document import SessionOut
 from holdfast.views.timeline import Timeline
@@ -52,15 +53,18 @@ class Attached(Follower):
 def attach(*, id: str) -> int:
     """Watch session ID from the end of its history on, and type prompts to it.
 
-    Ctrl-C stops its run, Ctrl-Q or Ctrl-D leaves it running.
+    Ctrl-C stops its run, Ctrl-Q or Ctrl-D leaves it running. An agent that lives in a terminal is shown
+    in its own: there every key but Ctrl-Q is the agent's.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("attach needs a terminal. Without one: hold logs, send, wait.")
     client = connect()
     session = client.get(f"/api/sessions/{id}", SessionOut)
-    after = _tail(client, session)
+    after = 0 if has_terminal(session) else _tail(client, session)
     if not session.stop_seen:
         client.post(f"/api/sessions/{session.id}/seen", SeenIn(by="attach"), Done)
+    if has_terminal(session):
+        return enter(client, session)
     return _talk(client, session.id, after)
 
 

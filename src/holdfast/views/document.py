@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from holdfast.core.actions import Standing, actions
 from holdfast.core.offer import Offer, ResumeStatus
-from holdfast.core.session import CallStatus, Decision, Phase, Session, State, StopReason
+from holdfast.core.session import CallStatus, Decision, Launch, Phase, Session, State, StopReason
 from holdfast.core.value import Value
 from holdfast.views.moments import rfc3339
 from holdfast.views.sessions import Summary
@@ -44,6 +44,9 @@ class DecisionOut(Value, omit_defaults=False):
 class LaunchOut(Value, omit_defaults=False):
     number: int
     status: str
+    attach: tuple[
+        str, ...
+    ] = ()  # what a person's terminal runs to be in the agent's; not in a list
 
 
 class ProgressOut(Value, omit_defaults=False):
@@ -185,7 +188,7 @@ def document(s: Session, around: Around) -> SessionOut:
         cost=_dollars(s.totals.cost_micros),
         unpriced=s.totals.unpriced,
         tokens=Tokens(input=s.totals.input_tokens, output=s.totals.output_tokens),
-        launch=LaunchOut(number=s.launch.number, status=s.launch.status) if s.launch else None,
+        launch=_launch(s.launch) if s.launch else None,
         created_at=rfc3339(around.created_at),
         updated_at=rfc3339(around.updated_at),
         pinned=s.pinned,
@@ -197,6 +200,14 @@ def document(s: Session, around: Around) -> SessionOut:
         **_offered(s, _standing(s), around.offer),
         trashed=s.trashed,
     )
+
+
+def _launch(launch: Launch) -> LaunchOut:
+    handle = launch.handle
+    attach: tuple[str, ...] = ()
+    if handle is not None and handle.runtime == "tmux" and launch.alive:
+        attach = ("tmux", "-u", "-L", handle.address, "attach-session", "-t", f"={handle.name}")
+    return LaunchOut(number=launch.number, status=launch.status, attach=attach)
 
 
 def listed(id: str, head: int, row: Summary, around: Around, quarantined: str = "") -> SessionOut:

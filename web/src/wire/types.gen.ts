@@ -255,6 +255,7 @@ export interface ItemsOut {
 export interface LaunchOut {
   number: number;
   status: string;
+  attach: string[];
 }
 
 export interface LimitsIn {

@@ -128,7 +128,10 @@ async def mend(engine: Engine, id: SessionId, every: int = 1_000) -> None:
         await engine.clock.sleep_until(Millis(engine.clock.now() + every))
         try:
             session = await engine.session(id)
-            await engine.submit(id, OwnerLost(alive=await engine.agents.alive(session)))
+            lost = OwnerLost(alive=await engine.agents.alive(session))
+            session = (await engine.submit(id, lost)).session
+            if session.agent_alive:
+                engine.agents.rejoin(session)
         except JournalError as error:
             LOG.info("session %s: still no store: %s", id, error)
             continue

@@ -162,7 +162,9 @@ class Agent:
         self.write(type="user", message={"role": "user", "content": [result]})
 
     def pause(self, seconds: float) -> None:
-        if self.keyboard.escape.wait(seconds) and not self.turn.get("stubborn"):
+        if self.turn.get("stubborn"):
+            time.sleep(seconds)
+        elif self.keyboard.escape.wait(seconds):
             raise Interrupted
 
     def fail(self, status: int, message: str) -> None:

@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
     pytest.mark.timeout(120),
 ]
-SLOW = {"texts": [f"word {n}." for n in range(12)], "pace_ms": 250}
+SLOW = {"texts": [f"word {n}." for n in range(12)], "pace_ms": 150}
 NAP = {"text": "Napping.", "command": "echo begun >> begun; sleep 300"}
 either = pytest.mark.parametrize("hooks", [True, False])
 

@@ -10,17 +10,17 @@ Rule 4: found again, it is listened to from the mark of its last prompt on (`rej
 import asyncio
 import contextlib
 import logging
-import shutil
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.agents.comeback import Comeback
 from holdfast.agents.profiles.load import Profiles
-from holdfast.agents.profiles.profile import Commands, Profile, filled, without_prompt
+from holdfast.agents.profiles.profile import filled, without_prompt
 from holdfast.agents.terminal import place
 from holdfast.agents.terminal.hooks import write_settings
+from holdfast.agents.terminal.known import Known, known_of, problem_of
 from holdfast.agents.terminal.manner import Manner, Waits
 from holdfast.agents.terminal.place import Marks
 from holdfast.agents.terminal.seam import Terminals
@@ -41,14 +41,6 @@ LONGEST = 100_000  # bytes of one argument, with room to the system's own limit
 Submit = Callable[[SessionId, i.Input], Awaitable[Any]]
 
 
-class Known(NamedTuple):
-    """What the profile says of it."""
-
-    profile: Profile
-    commands: Commands
-    environ: dict[str, str]
-
-
 class TerminalAgents:
     def __init__(
         self,
@@ -64,6 +56,7 @@ class TerminalAgents:
         self._terminals, self._marks, self._waits = terminals, Marks(folder), waits
         self._seats: dict[SessionId, Seat] = {}
         self._rising: set[asyncio.Task[None]] = set()
+        self._joining: dict[SessionId, asyncio.Task[None]] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
 
     def abilities(self, session: Session) -> Abilities:
@@ -76,7 +69,7 @@ class TerminalAgents:
     async def start(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
         assert isinstance(effect, StartAgent)
-        problem = self._problem(session)
+        problem = problem_of(self._profiles, self._comeback, session, self._terminals)
         if problem:
             await self.submit(session.id, i.StartFailed(message=problem))
             return
@@ -86,14 +79,12 @@ class TerminalAgents:
         session = (await self.submit(session.id, started)).session
         if not _is_current(session, effect.launch):
             return  # called off meanwhile
-        if self._seat(session, effect.launch) is None and not await self._terminals.find(name):
+        if await self._listened(session, effect.launch) is None:
             await self._terminals.end_all(f"{session.id}-", session.id)
             if session.run is not None and self._takes_prompt(session):
                 await self.submit(session.id, i.AgentReady(launch=effect.launch))
                 return
             await self._launch(session, effect.launch, words=None)
-        if self._seat(session, effect.launch) is None:
-            await self._rejoin(session, effect.launch)
         rising = asyncio.create_task(self._rise(session, effect.launch))
         self._rising.add(rising)
         rising.add_done_callback(self._rising.discard)
@@ -131,7 +122,7 @@ class TerminalAgents:
         seat = self._sit(session, launch, known, asked=token if resumed else None)
         seat.read_from(self._record_size(known, token))
         if session.run is not None and words is not None:
-            seat.mark(session.run.number, session.round)
+            seat.mark(session.run.number, session.round, argument=fits)
         values = {"id": token or "", "model": session.model, "prompt": _argument(words or "")}
         values["hooks"] = self._hooks(known, seat.name)
         pane = await self._terminals.launch(
@@ -143,6 +134,7 @@ class TerminalAgents:
             env={**known.environ, **commands.mode_env.get(session.mode, {})},
             cookie=seat.cookie,
         )
+        self._seats[session.id] = seat
         seat.listen(pane.pid)
         if words is not None and not fits and not await seat.come_up():
             await seat.say(words)
@@ -186,11 +178,23 @@ class TerminalAgents:
 
     def rejoin(self, session: Session) -> None:
         launch = session.launch
-        if launch is None or self._seat(session, launch.number) is not None:
+        known = launch is None or self._seat(session, launch.number) is not None
+        if launch is None or known or session.id in self._joining:
             return
         joining = asyncio.create_task(self._rejoin(session, launch.number))
-        self._rising.add(joining)
-        joining.add_done_callback(self._rising.discard)
+        self._joining[session.id] = joining
+        joining.add_done_callback(lambda _: self._joining.pop(session.id, None))
+
+    async def _listened(self, session: Session, launch: LaunchNumber) -> Seat | None:
+        """Whoever is there, with somebody who listens to it. None: nobody is."""
+        joining = self._joining.get(session.id)
+        if joining is not None:
+            await asyncio.wait({joining})
+        seat = self._seat(session, launch)
+        if seat is None and await self._terminals.find(_name(session.id, launch)) is not None:
+            await self._rejoin(session, launch)
+            seat = self._seat(session, launch)
+        return seat
 
     async def _rejoin(self, session: Session, launch: LaunchNumber) -> None:
         try:
@@ -208,6 +212,7 @@ class TerminalAgents:
             begun = mark.round if ours and mark else _round_before(session)
             if ours or mark is None or session.round > begun:
                 seat.begin(run.number, RoundNumber(begun), known=session.round)
+        self._seats[session.id] = seat
         seat.listen(pane.pid if pane is not None else 0)
 
     def _sit(
@@ -224,8 +229,9 @@ class TerminalAgents:
             folder=session.workspace.path,
             interrupt=commands.interrupt,
             unknown=commands.unknown,
+            hooks=bool(commands.hooks),
         )
-        seat = Seat(
+        return Seat(
             session,
             launch,
             manner=manner,
@@ -236,8 +242,6 @@ class TerminalAgents:
             waits=self._waits,
             asked=asked,
         )
-        self._seats[session.id] = seat
-        return seat
 
     # --- work -----------------------------------------------------------------------------------------
 
@@ -247,7 +251,7 @@ class TerminalAgents:
         if session.run is None:
             return
         words = prompt(briefing=session.run.briefing, text=session.run.text)
-        seat = self._seat(session, effect.launch)
+        seat = await self._listened(session, effect.launch)
         if seat is None:
             try:
                 await self._launch(session, effect.launch, words=words, inject=effect.inject)
@@ -266,7 +270,7 @@ class TerminalAgents:
     async def interrupt(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
         assert isinstance(effect, InterruptAgent)
-        seat = self._seat(session, effect.launch)
+        seat = await self._listened(session, effect.launch)
         if seat is not None and (seat.run != effect.run or await seat.interrupt()):
             return
         await self._end(session.id, effect.launch)
@@ -290,7 +294,7 @@ class TerminalAgents:
     async def answer(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
         assert isinstance(effect, RelayAnswer)
-        seat = self._seat(session, effect.launch)
+        seat = await self._listened(session, effect.launch)
         if seat is not None:
             await seat.answer(effect.decision, effect.answer)
 
@@ -325,9 +329,10 @@ class TerminalAgents:
 
     async def stop(self) -> None:
         """This process is going down: nobody listens any more. The agents live on."""
-        for task in list(self._rising):
+        tasks = [*self._rising, *self._joining.values()]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._rising, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         for seat in list(self._seats.values()):
             await seat.leave()
         self._seats.clear()
@@ -343,28 +348,7 @@ class TerminalAgents:
         return seat if seat is not None and seat.launch == launch else None
 
     def _known(self, session: Session) -> Known:
-        profile = self._profiles.get(session.agent)
-        if profile is None or profile.terminal is None:
-            raise OSError(f"{session.agent!r} has no terminal command here")
-        return Known(profile, profile.terminal, self._comeback.environ(profile, session))
-
-    def _problem(self, session: Session) -> str:
-        """Why it cannot even be tried: what is wrong, and what to do."""
-        try:
-            known = self._known(session)
-        except OSError as error:
-            return f"{error}: see `hold agent ls`."
-        program = known.commands.start[0]
-        if not self._terminals.installed:
-            return "tmux is not installed: install it, or choose another way with --via."
-        if shutil.which(program, path=known.environ.get("PATH", "")) is None:
-            return f"{session.agent} is not installed: {program} is not on the PATH."
-        if session.mode not in known.commands.modes:
-            modes = ", ".join(sorted(known.commands.modes))
-            return f"{known.profile.title} cannot be run in mode {session.mode!r}, only in {modes}."
-        if not Path(session.workspace.path).is_dir():
-            return f"The workspace {session.workspace.path} is gone."
-        return ""
+        return known_of(self._profiles, self._comeback, session)
 
 
 def _name(id: SessionId, launch: LaunchNumber) -> str:

@@ -38,7 +38,7 @@ class Ending(Value):
     screen: str
 
     def report(self, launch: LaunchNumber, *, now: Millis) -> i.AgentExited:
-        said = _last_line(self.screen)
+        said = last_line(self.screen)
         error = classify(self.screen[-SHOWN:], now=now, utc_offset_ms=utc_offset_ms()).error
         known = error is not ErrorClass.UNKNOWN and bool(self.code)
         return i.AgentExited(
@@ -57,7 +57,7 @@ def last_words(screen: str, containing: Sequence[str]) -> str:
     return next((row for row in rows if any(w in row.lower() for w in wanted)), "")[:SHOWN]
 
 
-def _last_line(screen: str) -> str:
+def last_line(screen: str) -> str:
     rows = [row.strip() for row in screen.splitlines() if row.strip()]
     return rows[-1][:SHOWN] if rows else ""
 

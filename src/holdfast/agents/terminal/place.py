@@ -7,6 +7,7 @@ import msgspec
 
 from holdfast.agents.profiles.profile import Transcript, looks_like_id
 from holdfast.agents.terminal.hooks import write_private
+from holdfast.agents.terminal.manner import Manner
 from holdfast.agents.terminal.record import RecordReader
 from holdfast.agents.transcripts.lines import UNREADABLE
 from holdfast.agents.transcripts.scan import lines
@@ -23,6 +24,7 @@ class Mark(Value):
     run: int
     round: int  # the last one before it
     offset: int = 0
+    argument: bool = False  # it was given to the program at its start: it cannot get lost
 
 
 def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | None:
@@ -37,17 +39,16 @@ def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | 
     return max(found, key=lambda path: path.stat().st_size, default=None)
 
 
-def newest(
-    where: Transcript, environ: Mapping[str, str], *, format: str, folder: str, since: float
-) -> tuple[Token, Path] | None:
-    """The conversation that was begun in this folder since then: for agents that choose their ids."""
-    root = root_of(where, environ)
-    if root is None or where.table:
+def newest(manner: Manner, *, since: float) -> tuple[Token, Path] | None:
+    """The conversation that was had in this folder since then: for agents that choose their ids."""
+    where = manner.where
+    root = root_of(where, manner.environ) if where is not None else None
+    if where is None or root is None or where.table:
         return None
     pattern = where.pattern.replace("{id8}", "*").replace("{id}", "*")
     grown = [(path.stat().st_mtime, path) for path in root.glob(pattern)]
     for _, path in sorted((row for row in grown if row[0] >= since), reverse=True):
-        token = _whose(path, format, folder)
+        token = _whose(path, manner.format, manner.folder)
         if token is not None and looks_like_id(token, where.id):
             return token, path
     return None

@@ -14,17 +14,17 @@ import logging
 import time
 from collections.abc import Callable
 
-from holdfast.agents.terminal import place
+from holdfast.agents.terminal import ending
 from holdfast.agents.terminal.account import Account
 from holdfast.agents.terminal.ending import Ending, last_words, over_report
+from holdfast.agents.terminal.following import Following
 from holdfast.agents.terminal.hooks import Moment, moment
 from holdfast.agents.terminal.manner import Manner, Waits
 from holdfast.agents.terminal.place import Mark, Marks
-from holdfast.agents.terminal.record import About, Over, RecordReader, Sign
+from holdfast.agents.terminal.record import About, Over, Sign
 from holdfast.agents.terminal.screen import Still
 from holdfast.agents.terminal.seam import Submit, Terminals
 from holdfast.agents.terminal.tail import Bell, Tail
-from holdfast.agents.transcripts.lines import UNREADABLE
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.adoption import AgentSaid, UserSaid
@@ -64,11 +64,8 @@ class Seat:
         self._manner, self._terminals, self._marks = manner, terminals, marks
         self._submit, self._now, self._waits = submit, now, waits
         self._bell = Bell()
-        self._reader = RecordReader(manner.format) if manner.format else None
-        self._record: Tail | None = None
+        self._record = Following(manner, self._bell, since=time.time() - 1)
         self._moments = Tail(marks.moments(self.name))
-        self._start_at = 0  # in the record
-        self._since = time.time() - 1
         self.run: RunNumber | None = None
         self.pid = 0
         self._account: Account | None = None
@@ -76,7 +73,6 @@ class Seat:
         self._words: list[i.Reportable] = []
         self._asking: DecisionId | None = None
         self._questions = 0
-        self._torn = False
         self._spoken_of_itself = False
         self._stop: Moment | None = None
         self._still = Still(terminals, self.name)
@@ -89,10 +85,10 @@ class Seat:
 
     # --- runs -------------------------------------------------------------------------------------
 
-    def mark(self, run: RunNumber, round: RoundNumber) -> None:
+    def mark(self, run: RunNumber, round: RoundNumber, *, argument: bool = False) -> None:
         """Before the prompt is handed over."""
-        offset = self._record.offset if self._record else self._start_at
-        self._marks.write(self.name, Mark(run=run, round=round, offset=offset))
+        mark = Mark(run=run, round=round, offset=self._record.offset, argument=argument)
+        self._marks.write(self.name, mark)
         self.begin(run, round, known=round)
 
     def begin(self, run: RunNumber, round: RoundNumber, *, known: RoundNumber) -> None:
@@ -102,7 +98,7 @@ class Seat:
         self._run_over.clear()
 
     def read_from(self, offset: int) -> None:
-        self._start_at = offset
+        self._record.start_at = offset
 
     def listen(self, pid: int) -> None:
         self.pid = pid
@@ -130,65 +126,35 @@ class Seat:
     def _searching(self) -> bool:
         """A record is about to appear, nobody knows where."""
         soon = self.run is not None and _clock() - self._heard_at < self._waits.arrive
-        return self._reader is not None and self._record is None and soon
+        return self._record.readable and not self._record.found and soon
 
     async def _hear_all(self) -> None:
         for line, _ in await self._moments.read():
             found = moment(line) if line is not None else None
             if found is not None:
                 await self._of_itself(found)
-        if self._record is None:
-            await self._locate()
-        record = self._record
-        if record is None or self._reader is None:
-            return
-        for line, end in await record.read():
-            for sign in self._signs(line):
+        await self._locate()
+        for signs, end in await self._record.read():
+            for sign in signs:
                 await self._sign(sign, end)
         await self._flush()
-        if record.cut:
-            record.cut = False
-            await self._notice(
-                "record_cut", "The agent's record became shorter; it is read on from its end."
-            )
-
-    def _signs(self, line: bytes | None) -> list[Sign]:
-        try:
-            if line is not None and self._reader is not None:
-                return self._reader.read(line)
-        except UNREADABLE:
-            pass
-        if not self._torn:
-            self._torn = True
-            text = "A line of the agent's record could not be read: it is left out."
-            self._words.append(e.Notice(kind="record_torn", text=text))
-        return []
 
     async def _locate(self) -> None:
-        manner, where = self._manner, self._manner.where
-        if where is None or self._reader is None:
-            return
-        path = place.find(where, self._token, manner.environ) if self._token else None
-        waited = _clock() - self._heard_at > self._waits.arrive
-        if self._token is None or (path is None and waited):
-            found = place.newest(
-                where,
-                manner.environ,
-                format=manner.format,
-                folder=manner.folder,
-                since=self._since,
-            )
-            if found is not None:
-                await self._named(found[0])
-                path, self._start_at = found[1], 0
-        if path is not None:
-            self._record = Tail(path, self._start_at)
-            self._bell.watch(path.parent)
+        """Under the id that we know, or under another that it took silently."""
+        if not self._record.found and self._token is not None:
+            self._record.look_for(self._token)
+        late = not self._arrived and _clock() - self._heard_at > self._waits.arrive
+        if self._token is None or (late and not self._spoken_of_itself):
+            token = self._record.look_for_another(than=self._token)
+            if token is not None:
+                await self._named(token)
 
     # --- signs ------------------------------------------------------------------------------------
 
-    async def _sign(self, sign: Sign, end: int) -> None:
-        if isinstance(sign, About):
+    async def _sign(self, sign: Sign | e.Notice, end: int) -> None:
+        if isinstance(sign, e.Notice):
+            self._words.append(sign)
+        elif isinstance(sign, About):
             if self._account is not None:
                 self._account.about = sign
         elif isinstance(sign, Over):
@@ -238,7 +204,7 @@ class Seat:
         self._ready.set()
         if said.name == "SessionStart":
             if said.id != self._token:
-                self._record, self._start_at = None, 0
+                self._record.forget()
             await self._named(Token(said.id))
         elif said.name in ("Stop", "StopFailure"):
             self._stop, self._stop_at = said, _clock()
@@ -276,6 +242,8 @@ class Seat:
         elif self._may_be_done(account) and now - self._heard_at > self._waits.settle / 2:
             if await self._still.for_seconds(self._waits.settle / 2):
                 await self._seen_to_be_done(account)
+        elif not self._arrived and now - self._heard_at > self._waits.lost:
+            await self._ask_to_look()
         elif now - self._heard_at > self._waits.quiet and not self._quiet_said:
             self._quiet_said = True
             minutes = round(self._waits.quiet / 60)
@@ -283,12 +251,22 @@ class Seat:
                 "agent_quiet", f"Nothing was heard from the agent for {minutes} minutes."
             )
 
+    async def _ask_to_look(self) -> None:
+        """It shows something that we do not know: a question about trust, a login."""
+        if self._record.readable and not self._quiet_said:
+            self._quiet_said = True
+            shown = ending.last_line(await self._terminals.screen(self.name))
+            text = (
+                f"The agent has not taken the prompt yet: hold attach {self._id}. It shows: {shown}"
+            )
+            await self._notice("agent_waits", text)
+
     def _may_be_done(self, account: Account) -> bool:
         """By the screen alone: only where nothing better is to be had."""
-        return not self._spoken_of_itself and (account.answered or self._reader is None)
+        return not self._spoken_of_itself and (account.answered or not self._record.readable)
 
     async def _seen_to_be_done(self, account: Account) -> None:
-        if self._reader is None:
+        if not self._record.readable:
             self._words += account.hear(AgentSaid(text=await self._terminals.screen(self.name)))
         await self._finish(Over())
 
@@ -325,12 +303,12 @@ class Seat:
         if pane is None:  # nobody saw how: the machine went down, or its tmux
             await self._submit(i.OwnerLost(alive=False))
             return
-        ending = Ending(code=pane.code, signal=pane.signal, screen=screen)
+        left = Ending(code=pane.code, signal=pane.signal, screen=screen)
         refused = last_words(screen, self._manner.unknown) if self._asked else ""
         if refused and not self._arrived:
             await self._submit(i.TokenRefused(launch=self.launch, why=refused))
         else:
-            await self._submit(ending.report(self.launch, now=self._now()))
+            await self._submit(left.report(self.launch, now=self._now()))
         self._marks.forget(self.name)
 
     # --- what is done to it -------------------------------------------------------------------------
@@ -341,7 +319,9 @@ class Seat:
         while _clock() < until:
             if self.task is None or self.task.done():
                 return "gone"
-            if self._ready.is_set() or await self._still.for_seconds(self._waits.still):
+            still = await self._still.for_seconds(self._waits.still)
+            asks = self._manner.hooks and _clock() < until - self._waits.ready + self._waits.hooks
+            if self._ready.is_set() or (still and not asks):
                 return ""
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(0.1):
@@ -359,20 +339,23 @@ class Seat:
         await self._terminals.press(self.name, "Enter")
         run = self.run
         until = _clock() + self._waits.arrive
-        while self._reader is not None and self.run == run and not self._arrived:
+        while self._record.readable and self.run == run and not self._arrived:
             if _clock() > until:
                 await self._terminals.press(self.name, "Enter")
                 return
             await asyncio.sleep(0.05)
 
     async def again(self, text: str) -> None:
-        """Handed over once already, perhaps: only if its record proves that it never arrived."""
-        until = _clock() + self._waits.arrive
-        while _clock() < until:
-            if self._arrived:
+        """Handed over already, perhaps. Only where its record proves that it never arrived, once more."""
+        mark = self._marks.read(self.name)
+        if mark is not None and mark.argument:
+            return
+        until = _clock() + self._waits.lost
+        while not self._arrived and self._record.readable:
+            if _clock() > until and await self._still.for_seconds(self._waits.still):
+                await self.say(text)
                 return
             await asyncio.sleep(0.05)
-        await self.say(text)
 
     async def interrupt(self) -> bool:
         """As a person would. False: it did not listen."""

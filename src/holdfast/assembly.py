@@ -88,12 +88,7 @@ class System:
         self._bench = _workbench(home, config, tools)
         self._workspaces = GitWorkspaces(self._submit, clock, state=home)
         profiles = Profiles(config.agents, str(config.file))
-        ways: dict[str, Way] = {
-            "builtin": self._builtin(clock),
-            "acp": self._acp(profiles, clock),
-            "oneshot": self._oneshot(profiles, clock),
-            "terminal": self._terminal(profiles, clock),
-        }
+        ways = self._ways(profiles, clock)
         self._agents = RoutedAgents(ways)
         self.registry = _registry(profiles, home, ways)
         self.work = GitWork()
@@ -110,6 +105,14 @@ class System:
         self._outbox = Outbox(self.engine, LogNotifier())
         self._mender = Mender(self.engine)
         self._watching: list[asyncio.Task[None]] = []
+
+    def _ways(self, profiles: Profiles, clock: Clock) -> dict[str, Way]:
+        return {
+            "builtin": self._builtin(clock),
+            "acp": self._acp(profiles, clock),
+            "oneshot": self._oneshot(profiles, clock),
+            "terminal": self._terminal(profiles, clock),
+        }
 
     def _acp(self, profiles: Profiles, clock: Clock) -> AcpAgents:
         def profile(session: Session) -> AcpProfile | None:

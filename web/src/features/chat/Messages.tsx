@@ -62,7 +62,8 @@ function Tools({ item, onRound }: SaidProps) {
       <Copy text={item.text} label="Copy message" />
       <Tool icon="fork" label={`Fork from round ${item.round}`} onClick={() => onRound("fork", item.round)} />
       <Tool icon="rewind" label={`Rewind to round ${item.round}`} onClick={() => onRound("rewind", item.round)} />
-      <span className="tabular px-2 text-2xs text-ink-3">{clock(item.at)}</span>
+      {/* Drawn, not written: what is read and copied is what was said. */}
+      <span data-time={clock(item.at)} className="tabular px-2 text-2xs text-ink-3 before:content-[attr(data-time)]" />
     </div>
   );
 }

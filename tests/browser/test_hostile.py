@@ -51,7 +51,6 @@ def rows():
 @pytest.fixture(scope="module")
 def hostile(house):
     """A session that has them in every place that has words; at the end it asks, and one is queued."""
-    house.ask("POST", "/api/sessions", {"folder": str(house.repo), "title": TAG})
     id = house.create(*rows(), prompt=ALL, title=TAG)
     until(lambda: house.session(id)["pending"], "the question")
     house.ask("POST", f"/api/sessions/{id}/prompt", {"text": ALL})
@@ -66,14 +65,13 @@ def looked_at(tab, id):
     until(lambda: tab.part("question").count() == 1, "the question")
     seen = set()
     for _ in range(40):  # from the end to the beginning, opening all that can be opened
-        for fold in tab.page.locator("[data-open=false] > button, summary").all():
-            fold.click()
+        tab.page.locator("[data-open=false] > button").evaluate_all(
+            "all => all.map(n => n.click())"
+        )
         seen |= set(tab.page.locator("article").evaluate_all("all => all.map(n => n.dataset.kind)"))
         top = tab.page.locator("[data-testid=timeline] > div").first
         if not top.evaluate("(n) => n.scrollTop > 0 && (n.scrollTop -= n.clientHeight / 2, true)"):
             break
-    for word in tab.page.get_by_text("hover", exact=True).all():
-        word.hover()
     tab.part("changes-button").click()
     until(lambda: tab.part("diff-file").count() == 1, "the changes")
     tab.part("title").hover()

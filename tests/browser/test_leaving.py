@@ -23,12 +23,21 @@ def test_a_draft_survives_a_page_that_was_hidden_and_killed(left_alone, house):
     kept = json.loads(tab.page.evaluate(f"localStorage.getItem('holdfast:page:{id}')"))
     assert kept["run"] == 1 and kept["epoch"] and kept["seq"] > 0
     assert "w0030" in json.dumps(kept["items"]) and len(json.dumps(kept["items"])) < 16_000
+    tab_storage = tab.page.evaluate("({...sessionStorage})")
     with tab.page.expect_event("crash"):
         kill_renderers(left_alone)
-    again = tab_of(left_alone, house).open(id, live=False)
-    assert again.page.get_by_test_id("composer-input").input_value() == "half a thought"
+    tab = brought_back(left_alone, house, tab_storage).open(id).drives()
+    assert tab.input.input_value() == "half a thought"
     house.stopped(id)
-    until(lambda: again.streamed() == words(300), "the whole text")
+    until(lambda: tab.streamed() == words(300), "the whole text")
+
+
+def brought_back(context, house, storage):
+    """The same tab, as a browser restores it: with the storage it had."""
+    tab = tab_of(context, house)
+    tab.page.goto(f"{house.network.address}/icon.svg")
+    tab.page.evaluate("(kept) => Object.assign(sessionStorage, kept)", storage)
+    return tab
 
 
 def kill_renderers(context):

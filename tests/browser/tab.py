@@ -97,10 +97,12 @@ class Tab:
 
     def streamed(self):
         """The words of all that the agent said, in order, spaces as one."""
-        return " ".join(" ".join(self.texts("assistant")).split())
+        said = self.page.locator("article[data-kind=assistant] .prose").all_inner_texts()
+        return " ".join(" ".join(said).split())
 
     def said(self, kind):
-        """Frames of this type that the page sent."""
+        """Frames of this type that the page sent. What it did is heard of when it is asked something."""
+        self.page.evaluate("0")
         return [frame for frame in self.sent if frame["type"] == kind]
 
     # --- doing ------------------------------------------------------------------------------------

@@ -180,5 +180,5 @@ def test_a_completed_run_has_none(tab, house):
     id = house.create(END)
     house.stopped(id)
     tab.open(id)
-    until(lambda: tab.texts("assistant") == ["All is done."], "the answer")
+    until(lambda: tab.streamed() == "All is done.", "the answer")
     assert tab.banner.count() == 0

@@ -111,6 +111,36 @@ test("a cloned tab copies the storage and still watches", () => {
   expect([one.role, clone.role]).toEqual(["driving", "watching"]);
 });
 
+test("a tab that was killed while nobody looked at it reclaims", () => {
+  const [one, two] = [browser.tab(), browser.tab()];
+  browser.pass(100);
+  one.lock.hidden();
+  one.crash();
+  browser.pass(1_000);
+  const again = browser.tab(one.storage);
+  browser.pass(100);
+  expect([again.role, two.role]).toEqual(["driving", "watching"]);
+});
+
+test("a tab that was hidden and is shown again leaves nothing for a clone", () => {
+  const one = browser.tab();
+  browser.pass(100);
+  one.lock.hidden();
+  one.lock.shown();
+  const clone = browser.tab(one.storage);
+  browser.pass(100);
+  expect([one.role, clone.role]).toEqual(["driving", "watching"]);
+});
+
+test("of a hidden tab and its clone, one drives", () => {
+  const one = browser.tab();
+  browser.pass(100);
+  one.lock.hidden();
+  const clone = browser.tab(one.storage);
+  browser.pass(100);
+  expect([one.role, clone.role]).toEqual(["watching", "driving"]);
+});
+
 test("a tab that is closed leaves it to the watcher, after a moment for a reload", () => {
   const [one, two] = [browser.tab(), browser.tab()];
   browser.pass(100);

@@ -23,7 +23,7 @@ export class Page {
     this.ground = ground(this.channel);
     this.token = tokenOf(this.ground);
     this.channel.onmessage = (event) => this.open?.lock.hear(event.data as Word);
-    document.addEventListener("visibilitychange", () => document.hidden && this.save());
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.hide() : this.open?.lock.shown()));
     document.addEventListener("freeze", () => this.save());
     addEventListener("pagehide", () => this.leave());
     addEventListener("pageshow", () => this.open?.lock.returned());
@@ -46,6 +46,11 @@ export class Page {
   private save(): void {
     this.socket.flush();
     this.open?.store.remember();
+  }
+
+  private hide(): void {
+    this.save();
+    this.open?.lock.hidden();
   }
 
   private leave(): void {

@@ -4,8 +4,9 @@
  *
  * Rule 1: the lock is a line in localStorage: owner and heartbeat. Older than a minute, it is nobody's.
  * Rule 2: who writes it reads it again a moment later: of two that wrote at once, the last one has it.
- * Rule 3: a tab's token lives in memory and is put into sessionStorage only while the page is being
- *         left. So a reload finds it and reclaims; a cloned tab copies a storage without it.
+ * Rule 3: a tab's token lives in memory and is put into sessionStorage only while nobody looks at the
+ *         page: a reload, and a page that was killed in the background, find it and reclaim; a cloned
+ *         tab copies a storage without it. Should a clone have it all the same, the other one watches.
  * Rule 4: a tab that leaves says so, and leaves a lock that is stale in a moment (it may be a reload):
  *         then whoever watches takes it, also one that was opened too late to hear of it.
  */
@@ -71,22 +72,31 @@ export class TabLock {
 
   /** From another tab. */
   hear({ session, owner, word }: Word): void {
-    if (this.closed || session !== this.session || owner === this.token) return;
+    if (this.closed || session !== this.session) return;
     if (word === "taken") this.watch();
     else if (this.role === "watching") this.after(GRACE, () => this.claimIfUnrenewed(owner));
   }
 
   /** The page is being left: put the token where a reload finds it. */
   leaving(): void {
-    this.ground.tab.setItem(TOKEN, this.token);
+    this.hidden();
     if (this.role !== "driving") return;
     this.write(GRACE - STALE);
     this.say("leaving");
   }
 
+  /** Nobody looks: it may be killed without a word. */
+  hidden(): void {
+    this.ground.tab.setItem(TOKEN, this.token);
+  }
+
+  shown(): void {
+    this.ground.tab.removeItem(TOKEN);
+  }
+
   /** The page came back without having been unloaded. */
   returned(): void {
-    this.ground.tab.removeItem(TOKEN);
+    this.shown();
     if (this.role !== "driving") return;
     if (this.held()?.owner === this.token) this.beat();
     else this.settle();

@@ -76,7 +76,7 @@ export function StopBanner({ banner, resuming, enabled, onResume, onDismiss, onP
 function Countdown({ until }: { until: string }) {
   const left = countdown(until, useNow(1_000));
   return (
-    <span className="tabular text-xs opacity-80" role="timer" title={clock(until)} data-testid="banner-countdown">
+    <span className="tabular text-xs opacity-90" role="timer" title={clock(until)} data-testid="banner-countdown">
       {left ? `${left} left` : "it has reset"}
     </span>
   );
@@ -85,7 +85,7 @@ function Countdown({ until }: { until: string }) {
 function Beyond({ text }: { text: string }) {
   if (!text) return null;
   return (
-    <span className="min-w-0 truncate text-xs opacity-80 @max-xl:w-full" title={text} data-testid="banner-text">
+    <span className="min-w-0 truncate text-xs opacity-90 @max-xl:w-full" title={text} data-testid="banner-text">
       {text}
     </span>
   );
@@ -97,7 +97,7 @@ function Where({ banner, trouble }: { banner: BannerOut; trouble: string }) {
   const phase = banner.phase.replaceAll("_", " ");
   const parts = [banner.round ? `Round ${banner.round}` : "", phase, ago(banner.at, now), banner.text];
   return (
-    <p className="truncate text-xs opacity-80" data-testid="banner-where">
+    <p className="truncate text-xs opacity-90" data-testid="banner-where">
       {trouble || parts.filter(Boolean).join(" · ")}
     </p>
   );

@@ -40,7 +40,7 @@ export function ChatHeader({ session, line, choices, changes, renaming, onRename
         title="Changes (d)"
         aria-keyshortcuts="d"
         data-testid="changes-button"
-        className="inline-flex h-8 items-center gap-1.5 rounded-lg px-2.5 text-[0.8125rem] font-medium text-ink-2 hover:bg-hover hover:text-ink aria-pressed:bg-chosen aria-pressed:text-ink touch:h-11"
+        className="inline-flex touch:min-w-11 justify-center h-8 items-center gap-1.5 rounded-lg px-2.5 text-[0.8125rem] font-medium text-ink-2 hover:bg-hover hover:text-ink aria-pressed:bg-chosen aria-pressed:text-ink touch:h-11"
       >
         <Icon name="diff" size={16} />
         <span className="max-sm:sr-only">Changes</span>

@@ -1,0 +1,50 @@
+"""The page is hidden and killed; what only the browser had is there again."""
+
+# spec: K4
+
+import json
+import os
+import signal
+
+from tests.browser.conftest import tab_of
+from tests.browser.house import END, words
+from tests.browser.tab import until
+
+
+def test_a_draft_survives_a_page_that_was_hidden_and_killed(left_alone, house):
+    tab = tab_of(left_alone, house, log_in=True)
+    id = house.create({"text": words(300), "chunk_ms": 15}, END)
+    tab.open(id).drives()
+    until(lambda: "w0030" in tab.streamed(), "the first words")
+    tab.input.fill("half a thought")
+    other = left_alone.new_page()
+    other.bring_to_front()
+    until(lambda: tab.page.evaluate("document.visibilityState") == "hidden", "a hidden page")
+    kept = json.loads(tab.page.evaluate(f"localStorage.getItem('holdfast:page:{id}')"))
+    assert kept["run"] == 1 and kept["epoch"] and kept["seq"] > 0
+    assert "w0030" in json.dumps(kept["items"]) and len(json.dumps(kept["items"])) < 16_000
+    tab_storage = tab.page.evaluate("({...sessionStorage})")
+    with tab.page.expect_event("crash"):
+        kill_renderers(left_alone)
+    tab = brought_back(left_alone, house, tab_storage).open(id).drives()
+    assert tab.input.input_value() == "half a thought"
+    house.stopped(id)
+    until(lambda: tab.streamed() == words(300), "the whole text")
+
+
+def brought_back(context, house, storage):
+    """The same tab, as a browser restores it: with the storage it had."""
+    tab = tab_of(context, house)
+    tab.page.goto(f"{house.network.address}/icon.svg")
+    tab.page.evaluate("(kept) => Object.assign(sessionStorage, kept)", storage)
+    return tab
+
+
+def kill_renderers(context):
+    """The processes that draw pages are ended from outside: no event, no last word."""
+    session = context.browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    for process in processes:
+        if process["type"] == "renderer":
+            os.kill(process["id"], signal.SIGKILL)
+    session.detach()

@@ -302,6 +302,9 @@ class Work(Protocol):
     async def patch(self, session: Session, *, stat: bool = False) -> bytes:
         """All of it, as git would apply it; or the table of `--stat`."""
 
+    async def saved(self, session: Session) -> str | None:
+        """While the work tree is gone: what its newest snapshot had changed. To read, never to apply."""
+
     async def apply(self, session: Session, *, to: str | None, squash: bool) -> AppliedOut: ...
 
 

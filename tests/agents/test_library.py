@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -102,17 +103,14 @@ async def test_killed_half_way_the_same_call_carries_on(place):
 
 
 async def test_two_owners_of_one_session_are_impossible(place):
-    slow = {"text": "word " * 200, "chunk_ms": 10}
+    slow = {"text": "word " * 2_000, "chunk_ms": 10}
     first, second = agent(place, slow), agent(place, slow)
-    running = asyncio.create_task(first.run("a", session_id="one"))
-    while not (place / "home" / "journal.db").exists():
-        await asyncio.sleep(0.01)
-    with pytest.raises(Held):
-        while not running.done():
+    async with aclosing(first.stream("a", session_id="one")) as events:
+        async for event in events:
+            if isinstance(event, e.RoundStarted):  # it is at work: whoever comes now is second
+                break
+        with pytest.raises(Held):
             await second.run("b", session_id="one")
-            await asyncio.sleep(0.05)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
 
 
 def test_the_example_of_the_readme_runs(place):

@@ -29,6 +29,7 @@ from holdfast.testing.agent import ScriptedAgents
 from holdfast.testing.script import Reply, ScriptedCall
 from holdfast.testing.world import FileWorld
 from holdfast.wire import limits
+from holdfast.workspaces.harvest import GitWork
 
 SCRIPTS = {
     "plain": (
@@ -73,6 +74,7 @@ class ScriptedSystem:
         )
         self._outbox = Outbox(self.engine, self._world)
         self._agents.submit = self._world.submit = self.engine.submit
+        self.work = GitWork()
         self.lent = {}
 
     async def start(self):

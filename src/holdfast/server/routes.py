@@ -259,7 +259,8 @@ async def where_we_were(desk: Here, id: FromPath[str]) -> dict[str, Any]:
     recorded = await desk.engine.journal.read(session)
     messages = build(r.event for r in recorded).messages()
     saved = recorded[-1].at if recorded else Millis(0)
-    found = checkpoint(fold, messages, saved_at=saved)
+    diff = await desk.work.saved(fold)
+    found = checkpoint(fold, messages, saved_at=saved, saved_diff=diff)
     if found is None:
         raise Failure("not_found", f"Session {session} has nothing to come back to.")
     body: dict[str, Any] = msgspec.to_builtins(found)

@@ -6,13 +6,14 @@ Rule 2: what was cut off or left out is said.
 
 import asyncio
 from enum import StrEnum
+from pathlib import Path
 
 from holdfast.core.truth import Workspace
 from holdfast.core.value import Value, replace
 from holdfast.views.changes import FileChange
 from holdfast.workspaces.errors import WorkspaceError
 from holdfast.workspaces.git import PLAIN, Git, Output, as_text
-from holdfast.workspaces.place import locate
+from holdfast.workspaces.place import locate, nowhere
 from holdfast.workspaces.shadow import Shadow, shadow
 from holdfast.workspaces.tree import capture
 
@@ -72,6 +73,16 @@ async def diff(
             args = (*DIFF, form, start, captured.tree, "--", *only)
             shown = await git.git(*args, cap=cap, cut=True)
     return Diff(raw=shown.out, base=start, files=files, left_out=captured.left_out, cut=shown.cut)
+
+
+async def saved_diff(workspace: Workspace, end: str, *, cap: int, by: Git = PLAIN) -> Diff:
+    """From the base to a commit, by the repository alone: the tree need not be there."""
+    async with shadow(nowhere(Path(workspace.repo)), by=by) as git:
+        start = await git.commit_at(workspace.base)
+        if not start:
+            raise WorkspaceError(f"There is no commit {workspace.base}.")
+        shown = await git.git(*DIFF, Form.PATCH, start, end, "--", cap=cap, cut=True)
+    return Diff(raw=shown.out, base=start, cut=shown.cut)
 
 
 async def _untracked(git: Shadow) -> set[str]:

@@ -6,16 +6,19 @@ Whatever stands in the way is a refusal in one sentence; nothing was changed the
 import asyncio
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 
 from holdfast.core.errors import Refused
 from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
 from holdfast.views.changes import AppliedOut, DiffOut, by_file, file_out
+from holdfast.workspaces import mending
 from holdfast.workspaces.apply import apply
-from holdfast.workspaces.changes import CAP, Diff, Form, diff
+from holdfast.workspaces.changes import CAP, Diff, Form, diff, saved_diff
 from holdfast.workspaces.errors import FolderMissing, WorkspaceError
 from holdfast.workspaces.git import PLAIN, Git
 
+SAVED = 256 << 10  # bytes of the patch in a checkpoint
 LISTED = 4 << 20  # bytes of a patch that is shown file by file
 
 
@@ -46,6 +49,19 @@ class GitWork:
             )
         missing = "".join(f"# Not shown, too large or unreadable: {n!r}\n" for n in found.left_out)
         return missing.encode() + found.raw
+
+    async def saved(self, session: Session) -> str | None:
+        where, path = session.workspace, Path(session.workspace.path)
+        if not session.own_tree or not mending.gone(path):
+            return None
+        try:
+            last = await mending.newest_snapshot(where, session.id, by=self._by)
+            if last is None:
+                return None
+            found = await saved_diff(where, last.commit, cap=SAVED, by=self._by)
+        except (WorkspaceError, OSError):
+            return None  # a resume says what is wrong; this is only for reference
+        return found.text + ("\n# The rest is not shown.\n" if found.cut else "")
 
     async def apply(self, session: Session, *, to: str | None, squash: bool) -> AppliedOut:
         with _refusing(session):

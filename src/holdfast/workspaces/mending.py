@@ -190,9 +190,7 @@ async def source(workspace: Workspace, session: SessionId, *, by: Git = PLAIN) -
 
 
 def _check_room(workspace: Workspace) -> None:
-    path, common = Path(workspace.path), Path(workspace.repo)
-    if not (common / "objects").is_dir():
-        raise FolderMissing(f"The repository {common} is not there.")
+    path, common = Path(workspace.path), _repository(workspace)
     if not gone(path):
         raise Occupied(f"There is something at {path}: it is not overwritten.")
     for place in checkouts(common):
@@ -200,11 +198,18 @@ def _check_room(workspace: Workspace) -> None:
             raise Occupied(f"The branch {workspace.branch} is checked out in {place.tree}.")
 
 
+def _repository(workspace: Workspace) -> Path:
+    common = Path(workspace.repo)
+    if not (common / "objects").is_dir():
+        raise FolderMissing(f"The repository {common} is not there.")
+    return common
+
+
 async def newest_snapshot(
     workspace: Workspace, session: SessionId, *, by: Git = PLAIN
 ) -> Snapshot | None:
     """From the repository alone: the tree need not be there."""
-    async with shadow(nowhere(Path(workspace.repo)), by=by) as git:
+    async with shadow(nowhere(_repository(workspace)), by=by) as git:
         return await newest(git, session)
 
 

@@ -48,6 +48,8 @@ class Place(Machine):
         environ: dict[str, str] = {}
         for agent in agents:
             environ |= AGENTS[agent](url, folder) if agent in AGENTS else {}
+        # Else Claude's model is also asked what the user might say next.
+        environ["CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION"] = "false"
         super().__init__(folder, environ)
 
     def begin(self, agent: str, prompt: str, **how) -> str:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from holdfast.wire import LimitsIn
 from tests.agents.real.acp_place import WRITERS, Place, program_of, version
 from tests.agents.real.test_real import LONG, Model, shell
 
@@ -139,11 +140,22 @@ def test_a_rate_limit_is_told_apart(agent, place, tmp_path):
 
 @each_agent
 def test_a_server_that_is_down_does_not_hang_it(agent, place, tmp_path):
+    able = {"claude", "copilot", "codex", "qwen"}
+    only(agent, able, "it tries again for minutes without a word; see the case of the time limit")
     with socket.socket() as taken:  # bound, not listening: refused, and nobody else's
         taken.bind(("127.0.0.1", 0))
         with place(f"http://127.0.0.1:{taken.getsockname()[1]}") as machine:
             stopped = machine.run(agent, "Go.")
             assert (stopped.last_stop.reason, stopped.last_stop.error) == ("error", "network")
+
+
+@each_agent
+def test_its_time_is_limited_whatever_it_waits_for(agent, place, tmp_path):
+    with Model(tmp_path, {"text": "x", "hang": True}) as model, place(model.url) as machine:
+        id = machine.begin(agent, "Go.", limits=LimitsIn(max_time=5))
+        stopped = machine.stopped(id)
+        assert stopped.last_stop.reason == "time_limit", stopped.last_stop
+        assert len(model.asked) == 1
 
 
 @each_agent

@@ -94,6 +94,8 @@ class Place(Machine):
                 shutil.rmtree(found)
         for gemini in self.folder.glob(f".gemini/tmp/*/chats/*{token[:8]}*"):
             gemini.unlink()
+        for codex in self.folder.glob("codex/*.sqlite*"):  # more than its rollouts
+            codex.unlink()
         for database in self.folder.rglob("opencode.db"):
             with contextlib.closing(sqlite3.connect(database)) as opened, opened:
                 opened.execute("DELETE FROM session WHERE id = ?", [token])

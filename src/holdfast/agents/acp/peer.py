@@ -28,6 +28,7 @@ from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.agent_errors import classify
 from holdfast.core.ids import LaunchNumber, Millis, RunNumber
+from holdfast.core.quirks import BARE_CALLS
 from holdfast.core.session import ErrorClass, Handle, Session
 from holdfast.core.turn_end import ended
 from holdfast.ports import Clock, JournalError
@@ -66,7 +67,7 @@ class Peer:
         self._process, self._session, self._profile = process, session, profile
         self._servers, self._submit, self._clock, self._waits = servers, submit, clock, waits
         self._connection = Connection(process, on_message=self._message, on_gone=self._gone)
-        self._translator = Translator(launch, clock.now)
+        self._translator = Translator(launch, clock.now, bare=BARE_CALLS in profile.quirks)
         self._questions = Questions(launch, session.mode, self._connection)
         self._asides = Asides(profile, clock.now)
         self._meter = Meter(session, clock.now)

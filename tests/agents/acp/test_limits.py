@@ -6,7 +6,7 @@ from holdfast.core import events as e
 from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
-from holdfast.core.quirks import SAME_MINUTE_LOAD, load_not_before
+from holdfast.core.quirks import BARE_CALLS, SAME_MINUTE_LOAD, load_not_before
 from holdfast.core.session import ErrorClass, StopReason
 from tests.agents.acp.rig import YES_NO, rig, text
 
@@ -102,3 +102,18 @@ async def test_an_agent_that_tries_again_for_ever_is_not_waited_for(tmp_path, mo
         stop = (await r.run()).last_stop
         assert (StopReason.ERROR, ErrorClass.NETWORK) == (stop.reason, stop.error)
         assert ["1/5 connection failed", "2/5 connection failed"] == await r.notices()
+
+
+async def test_a_call_that_is_named_before_its_arguments_is_told_when_it_begins(tmp_path):
+    named = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "bash", "status": "pending"}
+    begun = {**named, "sessionUpdate": "tool_call_update", "status": "in_progress"}
+    turn = [
+        {"update": {**named, "rawInput": {"cwd": "/"}}},
+        {"sleep": 0.6},
+        {"update": {**begun, "rawInput": {"command": "make", "cwd": "/"}}},
+    ]
+    async with rig(tmp_path, turns=[turn]) as r:
+        r.habits = {"quirks": frozenset({BARE_CALLS})}
+        await r.run()
+        (observed,) = await r.events(e.CallObserved)
+        assert '"make"' in observed.call.arguments

@@ -11,6 +11,7 @@ from holdfast.core.inputs import RunFinished
 from holdfast.core.session import Hint, Session, StopReason
 
 SUMMARY = 500  # characters of the last response
+RETRYING_MOST = 60_000
 
 
 def reached(s: Session, *, elapsed_ms: int) -> budget.Exceeded | None:
@@ -33,6 +34,11 @@ def near(s: Session, *, elapsed_ms: int) -> tuple[str, int] | None:
 def between_rounds(s: Session) -> bool:
     """An agent that makes its own calls is about to ask its model again."""
     return s.run is not None and bool(s.calls) and not s.open_calls
+
+
+def tried_enough(*, for_ms: int) -> bool:
+    """An agent that says that it tries again and gets nowhere is not waited for (SPEC B7)."""
+    return for_ms >= RETRYING_MOST
 
 
 def halted(s: Session, launch: LaunchNumber, over: budget.Exceeded) -> RunFinished:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from holdfast.core.ids import Millis
 
 SAME_MINUTE_LOAD = "same_minute_load"
+BARE_CALLS = "bare_calls"
 MINUTE, MARGIN = 60_000, 1_000
 
 

@@ -3,9 +3,10 @@
 # spec: B4 B5 E17 B7
 
 from holdfast.core import events as e
+from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
-from holdfast.core.quirks import SAME_MINUTE_LOAD, load_not_before
+from holdfast.core.quirks import BARE_CALLS, SAME_MINUTE_LOAD, load_not_before
 from holdfast.core.session import ErrorClass, StopReason
 from tests.agents.acp.rig import YES_NO, rig, text
 
@@ -39,7 +40,8 @@ async def test_time_is_up_though_it_does_not_listen(tmp_path):
         await r.send(limits=Limits(wall_ms=1500))
         session = await r.stopped()
         assert StopReason.TIME_LIMIT is session.last_stop.reason
-        assert not session.agent_alive and ["so "] == await r.said()
+        await r.until(lambda s: not s.agent_alive)
+        assert ["so "] == await r.said()
 
 
 async def test_waiting_for_a_person_is_not_the_agents_time(tmp_path):
@@ -84,3 +86,34 @@ def test_a_conversation_is_loaded_in_another_minute_than_it_began():
     assert 61_000 == load_not_before({SAME_MINUTE_LOAD}, 59_999)
     assert 121_000 == load_not_before({SAME_MINUTE_LOAD}, 60_000)
     assert 0 == load_not_before({"launcher"}, 59_999)
+
+
+def retry(message):
+    error = {"message": message, "additionalDetails": "connection failed", "willRetry": True}
+    return {
+        "update": {"sessionUpdate": "session_info_update", "_meta": {"codex": {"error": error}}}
+    }
+
+
+async def test_an_agent_that_tries_again_for_ever_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(halt, "RETRYING_MOST", 300)
+    turn = [retry("1/5"), retry("1/5"), {"sleep": 0.4}, retry("2/5"), HANGS]
+    async with rig(tmp_path, turns=[turn]) as r:
+        stop = (await r.run()).last_stop
+        assert (StopReason.ERROR, ErrorClass.NETWORK) == (stop.reason, stop.error)
+        assert ["1/5 connection failed", "2/5 connection failed"] == await r.notices()
+
+
+async def test_a_call_that_is_named_before_its_arguments_is_told_when_it_begins(tmp_path):
+    named = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "bash", "status": "pending"}
+    begun = {**named, "sessionUpdate": "tool_call_update", "status": "in_progress"}
+    turn = [
+        {"update": {**named, "rawInput": {"cwd": "/"}}},
+        {"sleep": 0.6},
+        {"update": {**begun, "rawInput": {"command": "make", "cwd": "/"}}},
+    ]
+    async with rig(tmp_path, turns=[turn]) as r:
+        r.habits = {"quirks": frozenset({BARE_CALLS})}
+        await r.run()
+        (observed,) = await r.events(e.CallObserved)
+        assert '"make"' in observed.call.arguments

@@ -48,6 +48,13 @@ class Place(Machine):
         environ: dict[str, str] = {}
         for agent in agents:
             environ |= AGENTS[agent](url, folder) if agent in AGENTS else {}
+        # Else the model is also asked what the user might say next, and what is worth remembering.
+        environ["CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION"] = "false"
+        qwen = folder / ".qwen" / "settings.json"
+        if qwen.exists():
+            aside = {"enableFollowupSuggestions": False, "enableManagedAutoMemory": False}
+            more = {"ui": aside, "memory": aside}
+            qwen.write_text(json.dumps(json.loads(qwen.read_text()) | more))
         super().__init__(folder, environ)
 
     def begin(self, agent: str, prompt: str, **how) -> str:
@@ -92,6 +99,8 @@ class Place(Machine):
                 shutil.rmtree(found)
         for gemini in self.folder.glob(f".gemini/tmp/*/chats/*{token[:8]}*"):
             gemini.unlink()
+        for codex in self.folder.glob("codex/*.sqlite*"):  # more than its rollouts
+            codex.unlink()
         for database in self.folder.rglob("opencode.db"):
             with contextlib.closing(sqlite3.connect(database)) as opened, opened:
                 opened.execute("DELETE FROM session WHERE id = ?", [token])

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from holdfast.wire import LimitsIn
 from tests.agents.real.acp_place import WRITERS, Place, program_of, version
 from tests.agents.real.test_real import LONG, Model, shell
 
@@ -27,6 +28,14 @@ def place(agent, tmp_path, request):
         return Place(tmp_path, url, agent, *others)
 
     return make
+
+
+def touch(agent, name):
+    """A call that is asked about: Codex has a sandbox, and asks for what is to be done outside of it."""
+    (call,) = shell(agent, f"touch {name}")
+    if agent == "codex":
+        call["input"] |= {"sandbox_permissions": "require_escalated", "justification": "a test"}
+    return [call]
 
 
 def only(agent, able, why):
@@ -139,6 +148,8 @@ def test_a_rate_limit_is_told_apart(agent, place, tmp_path):
 
 @each_agent
 def test_a_server_that_is_down_does_not_hang_it(agent, place, tmp_path):
+    able = {"claude", "copilot", "codex", "qwen"}
+    only(agent, able, "it tries again for minutes without a word; see the case of the time limit")
     with socket.socket() as taken:  # bound, not listening: refused, and nobody else's
         taken.bind(("127.0.0.1", 0))
         with place(f"http://127.0.0.1:{taken.getsockname()[1]}") as machine:
@@ -147,8 +158,18 @@ def test_a_server_that_is_down_does_not_hang_it(agent, place, tmp_path):
 
 
 @each_agent
+def test_its_time_is_limited_whatever_it_waits_for(agent, place, tmp_path):
+    with Model(tmp_path, {"text": "x", "hang": True}) as model, place(model.url) as machine:
+        id = machine.begin(agent, "Go.", limits=LimitsIn(max_time=5))
+        stopped = machine.stopped(id)
+        assert stopped.last_stop.reason == "time_limit", stopped.last_stop
+        assert len(model.asked) == 1
+
+
+@each_agent
 def test_two_resumes_at_once_are_one(agent, place, tmp_path):
-    slow = {"text": LONG, "chunk_ms": 5}
+    words = " ".join(f"word-{n}" for n in range(400))  # Gemini stops what repeats itself
+    slow = {"text": words, "chunk_ms": 5}
     with Model(tmp_path, {"text": "x"}, slow) as model, place(model.url) as machine:
         id = machine.run(agent, "Go.").id
         machine.again()
@@ -162,9 +183,9 @@ def test_two_resumes_at_once_are_one(agent, place, tmp_path):
 @each_agent
 def test_a_question_is_asked_and_its_answer_counts(agent, place, tmp_path):
     replies = (
-        {"text": "May I?", "tool_calls": shell(agent, "touch made.txt")},
+        {"text": "May I?", "tool_calls": touch(agent, "made.txt")},
         {"text": "Thanks."},
-        {"text": "And this?", "tool_calls": shell(agent, "touch other.txt")},
+        {"text": "And this?", "tool_calls": touch(agent, "other.txt")},
         {"text": "Well then."},
     )
     with Model(tmp_path, *replies) as model, place(model.url) as machine:

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from holdfast.agents.acp import transport
+from holdfast.agents.acp import exits, transport
 from holdfast.agents.acp.asides import Asides
 from holdfast.agents.acp.frames import Message
 from holdfast.agents.acp.handshake import Handshake, Unfit, Unknown, explained
@@ -28,6 +28,7 @@ from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.agent_errors import classify
 from holdfast.core.ids import LaunchNumber, Millis, RunNumber
+from holdfast.core.quirks import BARE_CALLS
 from holdfast.core.session import ErrorClass, Handle, Session
 from holdfast.core.turn_end import ended
 from holdfast.ports import Clock, JournalError
@@ -35,7 +36,6 @@ from holdfast.ports import Clock, JournalError
 LOG = logging.getLogger(__name__)
 TICK = 0.25  # seconds
 SPENDING = (e.ResponseFinished, e.CallFinished)
-LAST_WORDS = 600  # characters of stderr in a message
 
 
 class Process(transport.Process, Protocol):
@@ -67,9 +67,9 @@ class Peer:
         self._process, self._session, self._profile = process, session, profile
         self._servers, self._submit, self._clock, self._waits = servers, submit, clock, waits
         self._connection = Connection(process, on_message=self._message, on_gone=self._gone)
-        self._translator = Translator(launch, clock.now)
+        self._translator = Translator(launch, clock.now, bare=BARE_CALLS in profile.quirks)
         self._questions = Questions(launch, session.mode, self._connection)
-        self._asides = Asides(profile)
+        self._asides = Asides(profile, clock.now)
         self._meter = Meter(session, clock.now)
         self.replay: Replay | None = Replay()  # None: it is ready, and what comes is new
         self.lost_prompt = ""  # what its replay proves that it never got
@@ -204,7 +204,8 @@ class Peer:
         if self._meter.over is not None and self._meter.session.run is not None:
             return halt.halted(self._meter.session, self.launch, self._meter.over)
         stop = said.stop_reason if said else "end_turn"
-        message = str(failed) if failed else self._asides.failure if stop == "end_turn" else ""
+        told = stop == "end_turn" or bool(self._asides.retrying)
+        message = str(failed) if failed else self._asides.failure if told else ""
         if not message:
             return ended(self.launch, run, stop_reason=stop, asked=self._cancelled == run)
         trouble = classify(message, code=failed.code if failed else None, now=self._clock.now())
@@ -236,6 +237,14 @@ class Peer:
             self._halt_if_reached()
             return
         self._later(max(left, 1.0), lambda: self._watch_time(run))
+
+    def _watch_retries(self, run: RunNumber) -> None:
+        """It tries again by itself, and may do so for ever. It says so each time."""
+        asides = self._asides
+        trying = asides.retrying and self._run == run and not asides.failure
+        if trying and halt.tried_enough(for_ms=self._clock.now() - asides.since):
+            asides.failure = asides.retrying
+            self.cancel(run)
 
     def _halt_if_reached(self) -> None:
         """Interrupted first; the run ends with the limit's reason when the turn does."""
@@ -287,6 +296,7 @@ class Peer:
             return None
         aside = self._asides.take(update)
         if aside is not None:
+            self._watch_retries(self._run)
             return self.say(e.Notice(kind="agent", text=aside)) if aside else None
         events = self._translator.take(update)
         if self._translator.waiting:
@@ -362,29 +372,10 @@ class Peer:
             session, over = self._meter.session, self._meter.over
             if over is not None and session.run is not None:  # it did not stop when it was told to
                 await self._submit(halt.halted(session, self.launch, over))
-            await self._submit(self._exit(gone, code))
+            verdict, now = self._verdict, self._clock.now()
+            told = exits.exited(
+                self.launch, self._connection, gone, code=code, verdict=verdict, now=now
+            )
+            await self._submit(told)
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
-
-    def _exit(self, gone: Gone, code: int | None) -> i.AgentExited:
-        last = self._connection.stderr().strip()[-LAST_WORDS:]
-        error: ErrorClass | None = None
-        if self._verdict is not None:
-            error, message = self._verdict.error, self._verdict.message
-        elif code is None:
-            message = f"The agent was ended. {gone.why}"
-            error = ErrorClass.UNKNOWN
-        else:
-            how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
-            found = classify(last, now=self._clock.now()).error if code > 0 else ErrorClass.UNKNOWN
-            error = found if found is not ErrorClass.UNKNOWN else None
-            message = f"The agent {how}."
-        seen = last or " ".join(self._connection.noise_seen)
-        message += f" Its last words: {seen[-LAST_WORDS:]}" if seen and code != 0 else ""
-        return i.AgentExited(
-            launch=self.launch,
-            exit_code=code if code is not None and code >= 0 else None,
-            signal=-code if code is not None and code < 0 else None,
-            error=error,
-            message=message,
-        )

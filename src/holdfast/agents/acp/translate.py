@@ -4,11 +4,12 @@ Rule 1: a round is one response and the calls it asked for. An agent does not sa
         when something else begins: a call after words, words after calls, a call after all were done.
 Rule 2: words are handed on at least every 250 ms or 2 KB (SPEC C3). The clock is asked by whoever ticks.
 Rule 3: a call is told when its arguments are known: some agents name it first and say later what it is.
-        It is not held back longer than a tick, and never after it began.
+        It is not held back longer than a tick, and never after it began. (`bare`: an agent that names its
+        calls while the model is still writing the arguments; then until it begins.)
 Rule 4: what cannot be read is left out. Nothing that an agent says can end the session.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -73,8 +74,8 @@ class _Open(NamedTuple):
 class Translator:
     """Of one launch. `begin` starts a turn."""
 
-    def __init__(self, launch: LaunchNumber, now: Callable[[], int]) -> None:
-        self._launch, self._now = launch, now
+    def __init__(self, launch: LaunchNumber, now: Callable[[], int], *, bare: bool = False) -> None:
+        self._launch, self._now, self._bare = launch, now, bare
         self._round = RoundNumber(0)
         self._open: _Open | None = None
         self._words: list[str] = []
@@ -134,16 +135,23 @@ class Translator:
 
     def tick(self) -> list[Reportable]:
         """What must not wait any longer."""
-        waiting = [tool for tool in self._tools.values() if not tool.told]
-        return [*self._save(), *(event for tool in waiting for event in self._tell(tool))]
+        return [*self._save(), *self._tell_all(self._due())]
 
     @property
     def waiting(self) -> bool:
-        return bool(self._words) or any(not tool.told for tool in self._tools.values())
+        return bool(self._words) or bool(self._due())
+
+    def _due(self) -> list[Tool]:
+        untold = [tool for tool in self._tools.values() if not tool.told]
+        return [tool for tool in untold if not self._bare or tool.status != "pending"]
+
+    def _tell_all(self, tools: Iterable[Tool]) -> list[Reportable]:
+        return [event for tool in tools for event in self._tell(tool)]
 
     def end(self, ended: TurnEnded | None = None) -> list[Reportable]:
         """The turn is over: everything that was heard."""
-        events = self.tick()
+        untold = [tool for tool in self._tools.values() if not tool.told]
+        events = [*self._save(), *self._tell_all(untold)]
         usage = self._usage(ended)
         if self._open is not None:
             events += self._close(usage)
@@ -202,7 +210,8 @@ class Translator:
         tool = self._tool(update.tool_call_id)
         tool.learn(update)
         events: list[Reportable] = []
-        if not tool.told and (tool.status != "pending" or tool.input != "{}"):
+        known = tool.input != "{}" and not self._bare
+        if not tool.told and (tool.status != "pending" or known):
             events += self._tell(tool)
         if tool.status in OVER and not tool.ended:
             tool.ended = True

@@ -25,6 +25,7 @@ class Update(msgspec.Struct, rename="camel", gc=False):
     current_mode_id: str | None = None
     used: int | None = None
     cost: msgspec.Raw = NONE
+    meta: msgspec.Raw = msgspec.field(default=NONE, name="_meta")
 
 
 class UpdateParams(msgspec.Struct, rename="camel", gc=False):
@@ -98,6 +99,22 @@ class ConfigOption(msgspec.Struct, rename="camel"):
 class ConfigValue(msgspec.Struct):
     value: str = ""
     options: list["ConfigValue"] = []  # of a group
+
+
+class Retry(msgspec.Struct, rename="camel"):
+    message: str = ""
+    additional_details: str | None = None
+    will_retry: bool = False
+
+
+class CodexSays(msgspec.Struct):
+    error: Retry | None = None
+
+
+class Meta(msgspec.Struct):
+    """What an agent adds to the protocol, as far as it is of use."""
+
+    codex: CodexSays | None = None
 
 
 class SessionAnswer(msgspec.Struct, rename="camel"):

@@ -19,6 +19,7 @@ from holdfast.agents.builtin.model import Model
 from holdfast.agents.builtin.models import Models
 from holdfast.agents.builtin.providers.keys import FILE as KEY_FILE
 from holdfast.agents.builtin.providers.keys import Keys
+from holdfast.agents.builtin.providers.prices import priced
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
 from holdfast.agents.comeback import Comeback
@@ -32,7 +33,7 @@ from holdfast.agents.terminal.agents import TerminalAgents
 from holdfast.agents.transcripts.shelf import Shelf
 from holdfast.config import BadConfig, Config
 from holdfast.core import inputs as i
-from holdfast.core.budget import Limits
+from holdfast.core.budget import Limits, Usage
 from holdfast.core.errors import Refused
 from holdfast.core.ids import SessionId, Token
 from holdfast.core.redact import redact_text
@@ -40,6 +41,7 @@ from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
 from holdfast.engine import memory
 from holdfast.engine.clock import SystemClock
+from holdfast.engine.elsewhere import listen
 from holdfast.engine.engine import Engine
 from holdfast.engine.outbox import Outbox
 from holdfast.engine.recovery import Found, Mender, recover, watch
@@ -182,6 +184,7 @@ class System:
         found = await recover(self.engine, self._outbox)
         self._watching = [
             asyncio.create_task(watch(self.engine, self._outbox)),
+            asyncio.create_task(listen(self.engine)),
             asyncio.create_task(keep_emptying(self.engine, int(self._config.get("trash_days")))),
         ]
         return found
@@ -310,6 +313,14 @@ class System:
         taken = worktree.claim_folder(str(folder), active)
         if taken is not None:
             raise Unfit(f"Session {taken} is at work in {folder}.", f"hold stop {taken[:4]}")
+
+    async def price(self, session: Session, tokens: int) -> int | None:
+        """Only our own agent's: what another one pays for its model is between the two."""
+        provider, _, model = session.model.partition(":")
+        if session.via != "builtin" or not model:
+            return None
+        usage = await priced(Usage(input_tokens=tokens), provider=provider, model=model)
+        return None if usage.unpriced else usage.cost_micros
 
     def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
         if environ:

@@ -1,6 +1,7 @@
 """Every seam between the engine and the world, on one page."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from holdfast.core.adoption import Turn
@@ -88,6 +89,12 @@ class Row(Value):
     created_at: Millis
     updated_at: Millis
     quarantined: str = ""  # why it may not be touched
+
+
+class Written(Value):
+    """Somebody wrote to the store, in this process or in another."""
+
+    session: SessionId | None = None  # None: nobody can tell whose
 
 
 class Snapshot(Value):
@@ -225,6 +232,10 @@ class Journal(Protocol):
 
     async def purged(self, prefix: str) -> list[tuple[SessionId, Millis]]:
         """What was, by the beginning of its id, and when it went."""
+
+    def changes(self) -> AbstractAsyncContextManager[AsyncIterator[Written | None]]:
+        """Hints, not a record: read from your cursor after this was entered, and then whenever it
+        speaks. None: a moment has passed. `StoreDown` when it broke."""
 
     async def rebuild_list(self) -> int:
         """Makes the list anew from the events. Returns how many sessions it has."""

@@ -216,7 +216,9 @@ def test_an_agent_that_is_not_there_is_one_clear_error(regular):  # spec: E14 I2
 def test_a_plan_says_how_much_there_is_to_read(regular):  # spec: E7
     id = regular.detached(QUICK)
     regular.stopped(id)
-    assert regular.json("resume", id, "--plan")["estimate_tokens"] > 10
+    plan = regular.json("resume", id, "--plan")
+    assert plan["estimate_tokens"] > 10
+    assert plan["estimate_usd"] is None, "nobody has a price for a script"
     assert "tokens" in regular.hold("resume", id, "--plan").stdout
 
 

@@ -10,7 +10,7 @@ import pytest
 from holdfast.core import events
 from holdfast.journal.postgres import PostgresJournal
 from holdfast.journal.queries import migrations
-from holdfast.ports import Conflict, Fenced, StoreDown
+from holdfast.ports import Conflict, Fenced, StoreDown, Written
 from tests.contract.stores import TTL, PostgresSchema, new_id, writer
 from tests.postgres import server
 
@@ -290,7 +290,7 @@ async def test_watchers_on_other_hosts_are_woken(postgres):  # spec: J2
                 await alice.append(EVENT, head=0)
             await bob.append(EVENT, durable=False)
             heard = [await anext(news), await anext(news)]
-            assert heard == [(alice.session, 2), (bob.session, 1)]
+            assert heard == [Written(session=alice.session), Written(session=bob.session)]
             assert len(await other.read(alice.session)) == 2
 
 
@@ -352,7 +352,7 @@ async def test_a_schema_may_have_any_name(postgres):
     async with odd.changes() as news:
         alice = await writer(odd)
         await alice.append(EVENT)
-        assert await anext(news) == (alice.session, 1)
+        assert await anext(news) == Written(session=alice.session)
     await odd.close()
 
 

@@ -19,10 +19,12 @@ from holdfast.core.session import EffectClass, StopReason
 from holdfast.core.truth import Workspace
 from holdfast.daemon import NoStart, Wanted, serve
 from holdfast.engine.clock import SystemClock
+from holdfast.engine.elsewhere import listen
 from holdfast.engine.engine import Engine
 from holdfast.engine.outbox import Outbox
 from holdfast.engine.recovery import recover, watch
 from holdfast.journal.owner import this_owner
+from holdfast.journal.postgres import PostgresJournal
 from holdfast.journal.sqlite import SqliteJournal
 from holdfast.server.desk import Opened, Unfit
 from holdfast.testing.agent import ScriptedAgents
@@ -60,9 +62,9 @@ class HeldWorld(FileWorld):
 
 
 class ScriptedSystem:
-    def __init__(self, home, config, script="plain"):
+    def __init__(self, home, config, script="plain", store=None):
         self.store = str(home / "journal.db")
-        self._journal = SqliteJournal(home / "journal.db")
+        self._journal = PostgresJournal(*store) if store else SqliteJournal(home / "journal.db")
         self._world = HeldWorld(home)
         self._agents = ScriptedAgents(SCRIPTS[script], self._world)
         self.engine = Engine(
@@ -81,10 +83,15 @@ class ScriptedSystem:
         await self._journal.open()
         self._outbox.start()
         await recover(self.engine, self._outbox)
-        self._watching = asyncio.create_task(watch(self.engine, self._outbox))
+        self._watching = [
+            asyncio.create_task(watch(self.engine, self._outbox)),
+            asyncio.create_task(listen(self.engine)),
+        ]
 
     async def stop(self):
-        self._watching.cancel()
+        for task in self._watching:
+            task.cancel()
+        await asyncio.gather(*self._watching, return_exceptions=True)
         await self._outbox.stop()
         await self._agents.stop()
         await self._journal.close()
@@ -105,6 +112,9 @@ class ScriptedSystem:
         await self.engine.submit(id, opened)
         return Opened(id=id, notes=("2 uncommitted changes are not in it.",))
 
+    async def price(self, session, tokens):
+        return None
+
     def lend(self, session, environ):
         self.lent[session] = dict(environ)
 
@@ -113,13 +123,18 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("home", type=Path)
     parser.add_argument("--script", default="plain")
+    parser.add_argument("--store", nargs=2, help="a PostgreSQL address and a schema there")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--allow-host", action="append", default=[])
     given = parser.parse_args()
     config = load({**os.environ, "HOLDFAST_HOME": str(given.home)})
     wanted = Wanted(port=given.port, allow_hosts=tuple(given.allow_host))
     try:
-        serve(config, wanted, lambda home, config: ScriptedSystem(home, config, given.script))
+        serve(
+            config,
+            wanted,
+            lambda home, config: ScriptedSystem(home, config, given.script, given.store),
+        )
     except NoStart as error:
         sys.exit(str(error))
 

@@ -5,8 +5,13 @@ only the news that there is news.
 """
 
 import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
 
 from holdfast.core.ids import Seq, SessionId
+
+EVERYTHING = SessionId("*")  # watched by whoever waits for anything
 
 
 class Feed:
@@ -17,6 +22,9 @@ class Feed:
         self._tick = 0
         self._ticks: dict[SessionId, int] = {}  # when each was last heard of, the newest last
         self._anything = asyncio.Event()
+        self._waiting: Counter[SessionId] = Counter()
+        self._lately: set[SessionId] = set()  # watched since somebody asked
+        self._somebody = asyncio.Event()
 
     def publish(self, session: SessionId, head: Seq) -> None:
         self._heads[session] = head
@@ -41,16 +49,22 @@ class Feed:
         """The last place in history that may be shown; 0 if nothing was written here."""
         return self._heads.get(session, Seq(0))
 
+    def written(self, session: SessionId) -> Seq:
+        """The last place that was heard of, for good or not yet."""
+        return max(self.head(session), self._written.get(session, Seq(0)))
+
     async def wait(self, session: SessionId, after: Seq) -> Seq:
         """Returns the head as soon as it is beyond `after`."""
-        while (head := self.head(session)) <= after:
-            await self._changed.setdefault(session, asyncio.Event()).wait()
+        with self._watching(session):
+            while (head := self.head(session)) <= after:
+                await self._changed.setdefault(session, asyncio.Event()).wait()
         return head
 
     async def stirred(self, session: SessionId, after: Seq) -> None:
         """Returns as soon as anything beyond `after` was written, for good or not yet."""
-        while max(self.head(session), self._written.get(session, Seq(0))) <= after:
-            await self._changed.setdefault(session, asyncio.Event()).wait()
+        with self._watching(session):
+            while self.written(session) <= after:
+                await self._changed.setdefault(session, asyncio.Event()).wait()
 
     @property
     def tick(self) -> int:
@@ -59,12 +73,39 @@ class Feed:
 
     async def anything(self, after: int) -> tuple[int, list[SessionId]]:
         """Returns as soon as there is news after that tick: the tick now, and whose news."""
-        while self._tick <= after:
-            self._anything.clear()
-            await self._anything.wait()
+        with self._watching(EVERYTHING):
+            while self._tick <= after:
+                self._anything.clear()
+                await self._anything.wait()
         found: list[SessionId] = []
         for session, tick in reversed(self._ticks.items()):
             if tick <= after:
                 break
             found.append(session)
         return self._tick, found
+
+    # --- who waits ------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _watching(self, session: SessionId) -> Iterator[None]:
+        self._waiting[session] += 1
+        self._lately.add(session)
+        self._somebody.set()
+        try:
+            yield
+        finally:
+            self._waiting[session] -= 1
+            if not self._waiting[session]:
+                del self._waiting[session]
+
+    def watched(self) -> frozenset[SessionId]:
+        """Who is waited for now, or was since this was last asked."""
+        found = frozenset(self._lately) | frozenset(self._waiting)
+        self._lately.clear()
+        if not self._waiting:
+            self._somebody.clear()
+        return found
+
+    async def somebody(self) -> None:
+        """Returns as soon as anybody waits for anything."""
+        await self._somebody.wait()

@@ -28,10 +28,11 @@ from holdfast.journal import postgres_store as store
 from holdfast.journal import rows
 from holdfast.journal.codec import tags_of
 from holdfast.journal.postgres_store import SQL, Connection, translate
-from holdfast.ports import Batch, Errand, Lease, Recorded, Row, Snapshot, StoreDown
+from holdfast.ports import Batch, Errand, Lease, Recorded, Row, Snapshot, StoreDown, Written
 
 T = TypeVar("T")
 START, EVER = Seq(0), 1 << 62
+MOMENT = 1.0  # seconds after which whoever listens may look around
 REMEMBERED = 4096  # acknowledged heads that are compared after the store was down
 
 
@@ -326,9 +327,7 @@ class PostgresJournal:
         return Millis((await self._look("server_now"))[0][0])
 
     @contextlib.asynccontextmanager
-    async def changes(self) -> AsyncIterator[AsyncIterator[tuple[SessionId, Seq]]]:
-        """Who has a new head, on whatever host it was written. A hint, not a record: read from your
-        cursor after this was entered, and then whenever it speaks. `StoreDown` when it broke."""
+    async def changes(self) -> AsyncIterator[AsyncIterator[Written | None]]:
         with translated():
             db = await store.connect(self._dsn, self._schema)
             try:
@@ -337,8 +336,9 @@ class PostgresJournal:
             finally:
                 await db.close()
 
-    async def _heard(self, db: Connection) -> AsyncIterator[tuple[SessionId, Seq]]:
-        with translated():
-            async for news in db.notifies():
-                session, _, head = news.payload.partition(" ")
-                yield SessionId(session), Seq(int(head))
+    async def _heard(self, db: Connection) -> AsyncIterator[Written | None]:
+        while True:
+            with translated():
+                async for news in db.notifies(timeout=MOMENT):
+                    yield Written(session=SessionId(news.payload.partition(" ")[0]))
+            yield None

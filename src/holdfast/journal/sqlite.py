@@ -9,9 +9,10 @@ found to hold everything that was acknowledged before.
 """
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -24,7 +25,17 @@ from holdfast.journal import rows
 from holdfast.journal.owner import process_dead
 from holdfast.journal.replies import Replies, Reply
 from holdfast.journal.sqlite_store import BUSY, PAGE, SQL, Busy, SqliteStore, translate
-from holdfast.ports import Batch, Errand, JournalError, Lease, Recorded, Row, Snapshot, StoreDown
+from holdfast.ports import (
+    Batch,
+    Errand,
+    JournalError,
+    Lease,
+    Recorded,
+    Row,
+    Snapshot,
+    StoreDown,
+    Written,
+)
 
 T = TypeVar("T")
 GROUP = 256  # jobs in one transaction, at most
@@ -32,6 +43,7 @@ SOON, AT_LATEST = 56, 192  # frames in the log before a checkpoint: when idle, a
 SMALL = 16  # pages: more than this is written by the thread in any case
 SLOW = 0.005  # seconds: after a commit that took longer, the loop does not wait for one for a while
 CALM = 0.02  # seconds without another writer, after which one task counts as alone
+LOOK = 0.25  # seconds between two looks for what other processes write, while somebody watches
 REMEMBERED = 4096  # acknowledged heads that are compared after the store was down
 
 
@@ -323,6 +335,33 @@ class SqliteJournal:
 
     async def blob(self, id: BlobId) -> bytes | None:
         return await self._read(lambda store: store.blob(id))
+
+    @contextlib.asynccontextmanager
+    async def changes(self) -> AsyncIterator[AsyncIterator[Written | None]]:
+        yield self._heard()
+
+    async def _heard(self) -> AsyncIterator[Written | None]:
+        """Asked of the connection that writes: it counts what all others write, and not itself."""
+        known = await self._loop.run_in_executor(self._readers, self._version)
+        while self._open:
+            await asyncio.sleep(LOOK)
+            found = await self._loop.run_in_executor(self._readers, self._version)
+            changed = found is not None and found != known
+            known = found if changed else known
+            yield Written() if changed else None
+        raise StoreDown("the journal is closed")
+
+    def _version(self) -> int | None:
+        """None: it is in use, and nobody waits for it just to look."""
+        if not self._writing.acquire(blocking=False):
+            return None
+        try:
+            store = self._writer
+            return None if store is None else store.version_of_others()
+        except sqlite3.Error:
+            return None
+        finally:
+            self._writing.release()
 
     async def put_task(self, task: Task) -> None:
         await self._write(lambda store: store.put_task(task))

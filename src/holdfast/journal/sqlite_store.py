@@ -364,6 +364,10 @@ class SqliteStore:
     def tasks(self) -> list[Task]:
         return rows.tasks(self._every("tasks"))
 
+    def version_of_others(self) -> int:
+        """Another number as soon as another connection has written."""
+        return int(self.db.execute("pragma data_version").fetchone()[0])
+
     def checkpoint(self) -> int:
         """Moves the log into the file. Returns the frames that are still only in the log."""
         _, log, done = self.db.execute("pragma wal_checkpoint(passive)").fetchone()

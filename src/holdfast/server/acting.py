@@ -266,6 +266,7 @@ async def plan(desk: Desk, id: SessionId, given: ResumeIn) -> PlanOut:
     briefing = started.briefing if started else None  # what it says is known when the tree is back
     calls: dict[str, str] = {c.call: c.how for c in events if isinstance(c, e.CallClosed)}
     calls |= {c.call: "run again" for c in events if isinstance(c, e.RerunDecided)}
+    tokens = await _to_be_read(desk, id, briefing or "")
     return PlanOut(
         would_run=True,
         reason="",
@@ -275,8 +276,8 @@ async def plan(desk: Desk, id: SessionId, given: ResumeIn) -> PlanOut:
         drift=drift,
         rebuild=lost.source if lost else None,
         risks=chosen.risks,
-        estimate_usd=_dollars(chosen.estimate_micros),
-        estimate_tokens=await _to_be_read(desk, id, briefing or ""),
+        estimate_usd=_dollars(await desk.price(session, tokens)),
+        estimate_tokens=tokens,
         message=briefing,
         calls=calls,
     )

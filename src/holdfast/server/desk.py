@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from holdfast.core.ids import SessionId
+from holdfast.core.session import Session
 from holdfast.core.value import Value
 from holdfast.engine.engine import Engine
 from holdfast.ports import Record, Records, Work
@@ -45,6 +46,9 @@ class Desk(Protocol):
 
     def way(self, agent: str, mode: str) -> str:
         """How that agent is run here. `Unfit` if there is none, or not in that mode."""
+
+    async def price(self, session: Session, tokens: int) -> int | None:
+        """What its model takes for reading that many, in millionths of a dollar. None: not known."""
 
     def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
         """Keys of the user's own environment, for this session; kept in memory, never stored."""

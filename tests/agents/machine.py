@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.client import ApiError, Client
 from holdfast.views.document import SessionOut
-from holdfast.wire import Created, EventsOut, NewSession, PlanOut, RunOut
+from holdfast.wire import Created, EventsOut, LimitsIn, NewSession, PlanOut, RunOut
 from tests.agents.builtin.house import repository
 
 PATIENCE = 60.0
@@ -63,8 +63,17 @@ class Machine:
 
     # --- sessions -----------------------------------------------------------------------------------
 
-    def begin(self, agent: str, prompt: str, *, mode: str = "full", via: str = "oneshot") -> str:
-        wanted = NewSession(folder=str(self.repo), prompt=prompt, agent=agent, mode=mode, via=via)
+    def begin(
+        self, agent: str, prompt: str, *, mode: str = "full", via: str = "oneshot", limits=None
+    ) -> str:
+        wanted = NewSession(
+            folder=str(self.repo),
+            prompt=prompt,
+            agent=agent,
+            mode=mode,
+            via=via,
+            limits=LimitsIn(**(limits or {})),
+        )
         return self.client.post("/api/sessions", wanted, Created).id
 
     def run(self, agent: str, prompt: str, **how) -> SessionOut:

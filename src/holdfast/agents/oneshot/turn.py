@@ -12,7 +12,7 @@ from holdfast.agents.oneshot.teller import Teller, Unwanted
 from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.budget import Exceeded
-from holdfast.core.ids import LaunchNumber, Millis, Token
+from holdfast.core.ids import LaunchNumber, Millis, RunNumber, Token
 from holdfast.core.session import Session, StopReason
 
 SOFT = 5.0  # seconds that an interrupted agent may take to put its things in order
@@ -79,11 +79,8 @@ class Turn:
             begun.process.close()
         assert session.run is not None
         run = session.run.number
-        if self._stopping:
-            reason = StopReason.CANCELLED
-            return i.RunFinished(launch=self.launch, run=run, reason=reason)
-        if self._over is not None and teller.session.run is not None:
-            return halt.halted(teller.session, self.launch, self._over)
+        if (asked := self._as_asked(teller.session, run)) is not None:
+            return asked
         said = output.complaints()
         left = Left(finished=teller.finished, code=code, complaints=said, last=teller.last)
         return ending(
@@ -95,6 +92,14 @@ class Turn:
             now=now(),
             utc_offset_ms=utc_offset_ms,
         )
+
+    def _as_asked(self, session: Session, run: RunNumber) -> i.RunFinished | None:
+        """It was ended: by the user, or by a limit."""
+        if self._stopping:
+            return i.RunFinished(launch=self.launch, run=run, reason=StopReason.CANCELLED)
+        if self._over is not None and session.run is not None:
+            return halt.halted(session, self.launch, self._over)
+        return None
 
     async def _hear(self, output: Output, reader: Reader, teller: Teller) -> None:
         loop = asyncio.get_running_loop()

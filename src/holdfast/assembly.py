@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from holdfast.agents.acp.agents import AcpAgents
-from holdfast.agents.acp.profile import AcpProfile, McpServer
+from holdfast.agents.acp.profile import AcpProfile, McpServer, Waits
 from holdfast.agents.builtin.agents import BuiltinAgents
 from holdfast.agents.builtin.model import Model
 from holdfast.agents.builtin.models import Models
@@ -39,6 +39,7 @@ from holdfast.core.ids import SessionId, Token
 from holdfast.core.redact import redact_text
 from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
+from holdfast.core.value import replace
 from holdfast.engine import memory
 from holdfast.engine.clock import SystemClock
 from holdfast.engine.elsewhere import listen
@@ -55,7 +56,7 @@ from holdfast.runtimes import piped
 from holdfast.runtimes.local import LocalRuntime, sweep
 from holdfast.runtimes.tmux import Tmux
 from holdfast.server.desk import Opened, Unfit
-from holdfast.wire import NewSession
+from holdfast.wire import LimitsIn, NewSession
 from holdfast.workspaces import shadow, worktree
 from holdfast.workspaces.adapter import GitWorkspaces
 from holdfast.workspaces.errors import NoCommitYet, NotARepository, WorkspaceError
@@ -143,11 +144,17 @@ class System:
                 McpServer(name=s.name, command=s.command[0], args=s.command[1:], env=s.env)
                 for s in self._config.servers
             ),
+            waits=Waits(quiet=float(self._config.get("quiet_after"))),
         )
 
     def _oneshot(self, profiles: Profiles, clock: Clock) -> OneshotAgents:
         return OneshotAgents(
-            profiles=profiles, journal=self._journal, clock=clock, runtime=piped, lent=self._lent_to
+            profiles=profiles,
+            journal=self._journal,
+            clock=clock,
+            runtime=piped,
+            lent=self._lent_to,
+            quiet=float(self._config.get("quiet_after")),
         )
 
     def _terminal(self, profiles: Profiles, clock: Clock) -> TerminalAgents:
@@ -228,11 +235,18 @@ class System:
             mode=mode,
             title=title,
             workspace=workspace,
-            limits=wanted.limits.over(self._config),
+            limits=self._limits(wanted.limits, via),
             task=wanted.task,
         )
         await self.engine.submit(id, opened)
         return Opened(id=id, notes=notes)
+
+    def _limits(self, given: LimitsIn, via: str) -> Limits:
+        """The usual limit of tool calls is the built-in agent's: nobody chose it for another."""
+        usual = self._config.source("max_tool_calls") == "default"
+        if via != "builtin" and usual and given.max_tool_calls is None:
+            given = replace(given, max_tool_calls=0)
+        return given.over(self._config)
 
     def way(self, agent: str, mode: str, via: str | None = None) -> str:
         try:
@@ -254,6 +268,7 @@ class System:
             title=_title(record.title),
             mode=str(self._config.get("mode")),
             workspace=place,
+            limits=self._limits(LimitsIn(), via=record.agent),
         )
         taken = i.AdoptConversation(opened=opened, token=Token(record.id), turns=tuple(turns))
         await self.engine.submit(id, taken)

@@ -41,6 +41,9 @@ KEYS: dict[str, Key] = {
     "max_tool_calls": Key(int, 50, "tool calls per run; 0: no limit"),
     "max_rounds": Key(int, None, "rounds per run"),
     "max_time": Key(float, None, "seconds per run"),
+    "quiet_after": Key(
+        float, 300.0, "seconds without a word from an agent: one notice, never a kill"
+    ),
     "context_window": Key(
         int, 200_000, "tokens; near it a conversation is summarised; 0: only when the model refuses"
     ),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.client import ApiError, Client
 from holdfast.views.document import SessionOut
-from holdfast.wire import Created, EventsOut, NewSession, PlanOut, RunOut
+from holdfast.wire import Created, EventsOut, LimitsIn, NewSession, PlanOut, RunOut
 from tests.agents.builtin.house import repository
 
 PATIENCE = 60.0
@@ -63,8 +63,8 @@ class Machine:
 
     # --- sessions -----------------------------------------------------------------------------------
 
-    def begin(self, agent: str, prompt: str, **how) -> str:
-        how = {"mode": "full", "via": "oneshot", **how}
+    def begin(self, agent: str, prompt: str, *, limits=None, **how) -> str:
+        how = {"mode": "full", "via": "oneshot", "limits": LimitsIn(**(limits or {})), **how}
         wanted = NewSession(folder=str(self.repo), prompt=prompt, agent=agent, **how)
         return self.client.post("/api/sessions", wanted, Created).id
 

@@ -42,7 +42,7 @@ ROWS: tuple[tuple[ErrorClass, str, tuple[int, ...]], ...] = (
     (_E.RATE_LIMITED, r"rate.?limit|too many requests|(usage|session|weekly|daily|hour) limit|limit reached|hit your limit|resource.?exhausted|exceeded your .{0,20}quota|quota exceeded", (429,)),
     (_E.AUTH, r"unauthori[sz]ed|authenticat|not logged in|log ?in (first|again|required)|/login|invalid.{0,10}(api.?key|token|credential)|(api.?key|credential)s?.{0,20}(missing|required|not (set|found|configured)|invalid|expired)|token.{0,10}expired", (401, 403)),
     (_E.OVERLOADED, r"overloaded|over capacity|service.?unavailable|bad gateway|internal server error", (500, 502, 503, 504, 529)),
-    (_E.NETWORK, r"enotfound|econnrefused|econnreset|etimedout|eai_again|getaddrinfo|socket hang up|fetch failed|could ?n.t resolve|could not resolve|could not connect|waiting for network|connection (error|failed|refused|reset|closed|lost)|network (error|is unreachable)|no internet|dns", ()),
+    (_E.NETWORK, r"enotfound|econnrefused|econnreset|etimedout|eai_again|getaddrinfo|socket hang up|fetch failed|could ?n.t resolve|could not resolve|waiting for network|connection (error|failed|refused|reset|closed|lost)|(could not|could ?n.t|cannot|unable to) connect|network (error|is unreachable)|no internet|dns", ()),
     (_E.REFUSAL, r"content (policy|filter)|refus(ed|al)|safety", ()),
     (_E.BAD_REQUEST, r"invalid.?request|unknown model|model .{0,60}(not found|does not exist|not supported|not available)", (400, 404, 422)),
 )  # fmt: skip

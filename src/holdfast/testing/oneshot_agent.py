@@ -87,7 +87,9 @@ class Agent:
                 "is_error": done.returncode != 0,
             }
             self.say(type="user", message={"content": [block]})
-            self.respond(n + 1, {"text": turn.get("then", "finished")})
+            left = turn.get("calls", 1) - 1
+            then = {"text": turn.get("then", "finished"), "chunk_ms": turn.get("chunk_ms", 0)}
+            self.respond(n + 1, {**turn, "calls": left} if left else then)
 
     def fail(self, status: int, message: str) -> int:
         self.say(

@@ -30,12 +30,12 @@ LONG = "word " * 200
 
 
 class Fake(Machine):
-    def __init__(self, folder, *turns):
+    def __init__(self, folder, *turns, config=""):
         self.memory = folder / "memory"
         script = folder / "turns.jsonl"
         script.write_text("".join(json.dumps(turn) + "\n" for turn in turns))
         environ = {"ONESHOT_HOME": str(self.memory), "ONESHOT_SCRIPT": str(script)}
-        super().__init__(folder, environ, CONFIG)
+        super().__init__(folder, environ, config + CONFIG)
 
     def remembered(self, token):
         lines = (self.memory / "projects" / "fake" / f"{token}.jsonl").read_text().splitlines()
@@ -143,6 +143,12 @@ def test_another_id_than_the_one_asked_for_is_seen(tmp_path):
         assert second.agent_session_id != first.agent_session_id
         third = machine.send(first.id, "yet more")
         assert third.agent_session_id == second.agent_session_id
+        machine.send(first.id, "the end")
+        user = [row["text"] for row in machine.remembered(third.agent_session_id)][::2]
+        assert user[0] == "more" and user[2] == "the end"
+        assert user[1].startswith("RESUME CONTEXT") and "[USER]: go" in user[1]
+        (injected,) = machine.events(first.id, "context_injected")  # once, and as much as it was
+        assert injected.data["characters"] == len(user[1]) - len("yet more")
 
 
 def test_a_conversation_that_the_agent_does_not_know_is_given_to_it_again(tmp_path):
@@ -171,6 +177,37 @@ def test_a_transcript_that_is_gone_means_a_fresh_start_that_is_seen(tmp_path):
         assert after.agent_session_id not in (None, token)
         (told, _) = machine.remembered(after.agent_session_id)
         assert "[USER]: go" in told["text"]
+        (injected,) = machine.events(first.id, "context_injected")
+        assert injected.data["characters"] == len(told["text"]) - len("more")
+        machine.send(first.id, "and on")
+        assert len(machine.events(first.id, "context_injected")) == 1
+
+
+def test_limits_stop_a_run_and_say_which_one(tmp_path):  # spec: B4 B5 P7
+    work = {"text": "I work.", "command": "echo x >> x", "then": LONG, "chunk_ms": 50}
+    nap = {"text": "I nap.", "command": "sleep 300"}
+    with Fake(tmp_path, work, work, nap, {"text": "On."}) as machine:
+        tools = machine.run("fake", "go", limits={"max_tool_calls": 1})
+        assert (tools.last_stop.reason, tools.last_stop.percent) == ("tool_limit", 100)
+        assert "1 of 1 tool calls" in tools.last_stop.message
+        assert machine.carriers(tools.id) == []
+        (made,) = machine.events(tools.id, "call_finished")  # what had begun was finished
+        assert not made.data.get("failed")
+        rounds = machine.run("fake", "go", limits={"max_rounds": 1})
+        assert rounds.last_stop.reason == "round_limit"
+        time = machine.run("fake", "go", limits={"max_time": 2})
+        assert (time.last_stop.reason, time.tokens is None) == ("time_limit", False)
+        assert "2 s" in time.last_stop.message
+        assert machine.carriers(time.id) == []
+        after = machine.resumed(time.id)  # a continue opens a fresh window
+        assert after.last_stop.reason == "completed"
+        assert "sleep 300" in machine.remembered(after.agent_session_id)[-2]["text"]
+
+
+def test_nobody_chose_a_limit_of_tool_calls_for_another_agent(tmp_path):  # spec: B4
+    many = {"text": "I work.", "command": "true", "calls": 60, "then": "Done."}
+    with Fake(tmp_path, many) as machine:
+        assert machine.run("fake", "go").last_stop.reason == "completed"
 
 
 def test_errors_are_classified_by_what_the_agent_says(tmp_path):
@@ -248,3 +285,15 @@ def test_the_environment_of_an_agent_is_an_allow_list(tmp_path):
             assert "VARIABLE_OF_ANOTHER" not in names
     finally:
         del os.environ["VARIABLE_OF_ANOTHER"]
+
+
+def test_silence_is_said_once_and_can_be_cancelled(tmp_path):  # spec: E17
+    with Fake(tmp_path, {"text": "tail", "pause": True}, config="quiet_after = 1\n") as machine:
+        id = machine.begin("fake", "go")
+        (quiet,) = machine.until(lambda: machine.events(id, "notice"))
+        assert quiet.data["kind"] == "agent_quiet"
+        assert machine.session(id).state == "RUNNING"  # never a kill
+        machine.client.post(f"/api/sessions/{id}/cancel", {}, dict)
+        assert machine.stopped(id).last_stop.reason == "cancelled"
+        assert len(machine.events(id, "notice")) == 1
+        machine.until(lambda: machine.carriers(id) == [])

@@ -24,6 +24,7 @@ from holdfast.agents.profiles.environment import environment
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import Commands, Profile, filled
 from holdfast.core import events as e
+from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.conversation import build
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, StartAgent
@@ -68,7 +69,9 @@ class OneshotAgents:
         clock: Clock,
         runtime: Runtime,
         lent: Callable[[SessionId], Mapping[str, str]],
+        quiet: float = 300.0,
     ) -> None:
+        self._quiet = quiet
         self._profiles, self._journal, self._clock = profiles, journal, clock
         self._runtime, self._lent = runtime, lent
         self._turns: dict[SessionId, Turn] = {}
@@ -91,9 +94,9 @@ class OneshotAgents:
         assert isinstance(effect, DeliverPrompt)
         known = self._turns.get(session.id)
         if known is None or known.launch != effect.launch:
-            turn = Turn(effect.launch)
+            turn = Turn(effect.launch, quiet=self._quiet)
             self._turns[session.id] = turn
-            turn.task = asyncio.create_task(self._play(turn, session))
+            turn.task = asyncio.create_task(self._play(turn, session, inject=effect.inject))
 
     async def interrupt(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
@@ -141,11 +144,15 @@ class OneshotAgents:
 
     # --- one turn -----------------------------------------------------------------------------------
 
-    async def _play(self, turn: Turn, session: Session) -> None:
+    async def _play(self, turn: Turn, session: Session, *, inject: bool) -> None:
         """The journal may fail or be taken over in the middle: then there is nothing more to do."""
         try:
-            begun = await self._begin(turn, session)
-            report = await turn.play(begun, self._clock.now, _utc_offset_ms())
+            over = halt.reached(session, elapsed_ms=0)  # of the whole session
+            if over is None:
+                begun = await self._begin(turn, session, inject=inject)
+                report = await turn.play(begun, self._clock.now, _utc_offset_ms())
+            else:
+                report = halt.halted(session, turn.launch, over)
             await self.submit(session.id, report)
         except JournalError as error:
             LOG.warning("session %s: the run ends here: %s", session.id, error)
@@ -160,19 +167,20 @@ class OneshotAgents:
         with contextlib.suppress(JournalError):
             await self._over(session.id, turn.launch)
 
-    async def _begin(self, turn: Turn, session: Session) -> Begun:
+    async def _begin(self, turn: Turn, session: Session, *, inject: bool) -> Begun:
         known, commands = self._commands(session)
         environ = self._environ(known, session)
         assert session.run is not None and session.launch is not None
         words = prompt(briefing=session.run.briefing, text=session.run.text)
         token, how = await self._how(known, session, words)
-        if how is not Spawn.RESUME_WITH_MESSAGE:
-            words = await self._with_history(session, words)
+        resumed = how is Spawn.RESUME_WITH_MESSAGE
+        if not resumed:
             token = Token(str(uuid.uuid4())) if commands.chooses_id else None
         await self._runtime.end_of(session.id, None)
         await self._announce(session, turn.launch, how, token)
+        if inject or how is Spawn.FRESH_VISIBLY:
+            words = await self._with_history(session, words)
         session = await self._current(session)  # with the token that was just written down
-        resumed = how is Spawn.RESUME_WITH_MESSAGE
         command = commands.resume if resumed else commands.start
         values = {"id": token or "", "prompt": words, "model": session.model}
 
@@ -245,12 +253,10 @@ class OneshotAgents:
     async def _with_history(self, session: Session, words: str) -> str:
         """The whole conversation in front of the prompt, where the agent has lost its own (E12)."""
         assert session.launch is not None and session.run is not None
-        plan = session.launch.plan
-        if session.run.number == 1 or plan.strategy is Strategy.FRESH:
-            return words
         messages = build(await self._journal.events(session.id)).messages()
         injected = inject(before(messages, session.run.number), words)
-        told = e.ContextInjected(launch=session.launch.number, characters=len(injected))
+        added = len(injected) - len(words)
+        told = e.ContextInjected(launch=session.launch.number, characters=added)
         await self.submit(session.id, i.Heard(launch=session.launch.number, events=(told,)))
         return injected
 

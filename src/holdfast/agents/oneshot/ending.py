@@ -53,7 +53,8 @@ def ending(
     if refused is not None and resumed:
         return i.TokenRefused(launch=launch, why=_line(words, refused))
     status = finished.status if finished is not None else None
-    trouble = classify(words, now=now, status=status, utc_offset_ms=utc_offset_ms)
+    after = f"retry-after: {finished.retry_after}\n" if finished and finished.retry_after else ""
+    trouble = classify(after + words, now=now, status=status, utc_offset_ms=utc_offset_ms)
     return i.RunFinished(
         launch=launch,
         run=run,

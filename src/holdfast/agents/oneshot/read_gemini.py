@@ -28,7 +28,7 @@ class GeminiReader:
                 return self._responses.result(text(found.get("tool_id")), output, failed=failed)
             case "error":
                 self._error = as_text(found.get("message"))
-                return []
+                return [g.Noted(text=self._error)] if self._error else []
             case "result":
                 return self._result(found)
             case _:

@@ -30,7 +30,8 @@ class OpencodeReader:
                 data = sub(error, "data")
                 said = as_text(data.get("message")) or as_text(error.get("name"))
                 status = number(data.get("statusCode")) or None
-                return [g.Finished(failed=True, message=said, status=status)]
+                after = as_text(sub(data, "responseHeaders").get("retry-after"))
+                return [g.Finished(failed=True, message=said, status=status, retry_after=after)]
             case _:
                 return []
 

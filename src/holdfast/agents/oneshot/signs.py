@@ -65,6 +65,7 @@ class Finished(Value):
     failed: bool = False
     message: str = ""
     status: int | None = None
+    retry_after: str = ""  # seconds or a date, as the provider said it
     cost_micros: int = 0
 
 

@@ -67,6 +67,7 @@ class Teller:
         now: Callable[[], Millis],
     ) -> None:
         self._launch, self._asked, self._submit, self._now = launch, asked, submit, now
+        self.session = session  # as the journal has it
         self._round = session.round
         self._token = session.token
         self._said = 0
@@ -113,6 +114,11 @@ class Teller:
 
     async def notice(self, kind: str, text: str) -> None:
         await self._say(e.Notice(kind=kind, text=text))
+
+    async def warn(self, limit: str, percent: int) -> None:
+        if self.session.run is not None:
+            run = self.session.run.number
+            await self._say(e.BudgetWarned(run=run, limit=limit, percent=percent))
 
     async def close(self) -> None:
         """Nothing more will come: what was heard is kept."""
@@ -227,7 +233,9 @@ class Teller:
             return None
         self._said += 1
         heard = i.Heard(launch=self._launch, events=events, n=self._said)
-        return await self._submit(heard)
+        outcome = await self._submit(heard)
+        self.session = outcome.session
+        return outcome
 
 
 class _Text:

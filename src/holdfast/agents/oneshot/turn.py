@@ -7,14 +7,16 @@ from typing import Any, NamedTuple, Protocol
 
 from holdfast.agents.oneshot.ending import Left, ending
 from holdfast.agents.oneshot.output import Output, Process
-from holdfast.agents.oneshot.signs import Reader
+from holdfast.agents.oneshot.signs import Done, Finished, Reader, Result, Sign
 from holdfast.agents.oneshot.teller import Teller, Unwanted
+from holdfast.core import halt
 from holdfast.core import inputs as i
-from holdfast.core.ids import LaunchNumber, Millis, Token
+from holdfast.core.budget import Exceeded
+from holdfast.core.ids import LaunchNumber, Millis, RunNumber, Token
 from holdfast.core.session import Session, StopReason
 
-QUIET = 300.0  # seconds without a word: said once, and nothing is done about it (SPEC E17)
 SOFT = 5.0  # seconds that an interrupted agent may take to put its things in order
+SPENDING = (Done, Result, Finished)
 LAST_WORD = 10.0  # seconds that an agent may live on after its turn is over
 
 
@@ -39,13 +41,17 @@ class Begun(NamedTuple):
 
 
 class Turn:
-    def __init__(self, launch: LaunchNumber) -> None:
-        self.launch = launch
+    """`quiet`: seconds without a word; said once, and nothing is done about it (SPEC E17)."""
+
+    def __init__(self, launch: LaunchNumber, *, quiet: float) -> None:
+        self.launch, self._quiet = launch, quiet
         self.task: asyncio.Task[None] | None = None
         self._process: Child | None = None
         self._stopping = False
         self._heard_last = 0.0
         self._quiet_said = False
+        self._began = 0.0
+        self._over: Exceeded | None = None  # the limit that ends it
 
     async def play(
         self, begun: Begun, now: Callable[[], Millis], utc_offset_ms: int
@@ -63,7 +69,9 @@ class Turn:
             with contextlib.suppress(Unwanted):
                 await self._hear(output, begun.reader, teller)
                 await teller.close()
-            await begun.process.exited_within(LAST_WORD)
+            if self._over is not None:
+                begun.process.interrupt()
+            await begun.process.exited_within(SOFT if self._over else LAST_WORD)
         finally:
             await _for_certain(begun.process)
             code = begun.process.code()
@@ -71,9 +79,8 @@ class Turn:
             begun.process.close()
         assert session.run is not None
         run = session.run.number
-        if self._stopping:
-            reason = StopReason.CANCELLED
-            return i.RunFinished(launch=self.launch, run=run, reason=reason)
+        if (asked := self._as_asked(teller.session, run)) is not None:
+            return asked
         said = output.complaints()
         left = Left(finished=teller.finished, code=code, complaints=said, last=teller.last)
         return ending(
@@ -86,15 +93,21 @@ class Turn:
             utc_offset_ms=utc_offset_ms,
         )
 
+    def _as_asked(self, session: Session, run: RunNumber) -> i.RunFinished | None:
+        """It was ended: by the user, or by a limit."""
+        if self._stopping:
+            return i.RunFinished(launch=self.launch, run=run, reason=StopReason.CANCELLED)
+        if self._over is not None and session.run is not None:
+            return halt.halted(session, self.launch, self._over)
+        return None
+
     async def _hear(self, output: Output, reader: Reader, teller: Teller) -> None:
         loop = asyncio.get_running_loop()
-        self._heard_last = loop.time()
-        while True:
+        self._heard_last = self._began = loop.time()
+        while self._over is None:
             due = teller.due()
-            quiet = self._heard_last + QUIET - loop.time()
-            patience = None if self._quiet_said else max(quiet, 0)
             try:
-                line = await output.line(patience if due is None else due)
+                line = await output.line(self._patience(teller.session) if due is None else due)
             except TimeoutError:
                 await self._idle(teller, due)
                 continue
@@ -103,15 +116,36 @@ class Turn:
             self._heard_last, self._quiet_said = loop.time(), False
             for sign in reader.read(line):
                 await teller.tell(sign)
+                await self._hold_limits(teller, sign)
+
+    def _patience(self, session: Session) -> float | None:
+        """Until something has to be said about silence, or its time is up."""
+        now, wall = asyncio.get_running_loop().time(), session.run and session.run.limits.wall_ms
+        waits = [] if self._quiet_said else [self._heard_last + self._quiet - now]
+        waits += [self._began + wall / 1000 - now] if wall else []
+        return max(min(waits), 0) if waits else None
+
+    async def _hold_limits(self, teller: Teller, sign: Sign | None = None) -> None:
+        """The agent makes its own calls: it is looked at between them, and when its time is up."""
+        elapsed = round((asyncio.get_running_loop().time() - self._began) * 1000)
+        if isinstance(sign, SPENDING):
+            near = halt.near(teller.session, elapsed_ms=elapsed)
+            if near is not None:
+                await teller.warn(*near)
+        wall = teller.session.run and teller.session.run.limits.wall_ms
+        if (wall and elapsed >= wall) or halt.between_rounds(teller.session):
+            self._over = halt.reached(teller.session, elapsed_ms=elapsed)
 
     async def _idle(self, teller: Teller, due: float | None) -> None:
         if due is not None:
             await teller.save()
-        else:
+            return
+        await self._hold_limits(teller)
+        silent = asyncio.get_running_loop().time() - self._heard_last
+        if self._over is None and silent >= self._quiet and not self._quiet_said:
             self._quiet_said = True
-            minutes = round(QUIET / 60)
             await teller.notice(
-                "agent_quiet", f"Nothing was heard from the agent for {minutes} minutes."
+                "agent_quiet", f"Nothing was heard from the agent for {_span(silent)}."
             )
 
     async def end(self, *, gently: bool) -> None:
@@ -133,3 +167,8 @@ async def _for_certain(process: Child) -> None:
     while not ended.done():
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.shield(ended)
+
+
+def _span(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes} minutes" if minutes > 1 else f"{seconds:.0f} seconds"

@@ -142,3 +142,17 @@ def test_nothing_is_forgotten_by_a_change_of_the_model():
 def test_a_run_keeps_its_agent():
     with pytest.raises(Refused, match="Stop it first"):
         running(FOREIGN).when(i.ConfigureSession(agent="other"))
+
+
+def test_what_was_typed_at_the_agents_own_terminal_is_a_run_that_owes_nothing():  # spec: A9 E11
+    story = stopped(abilities=FOREIGN)
+    events = story.then(i.PromptTyped(launch=ONE, input=SECOND, text="by hand"))
+    assert [e.InputAccepted, e.RunStarted, e.PromptDelivered] == kinds(events)
+    assert (RUN2, "by hand") == (events[1].run, events[1].text)
+    assert [] == react(story.session, events[-1])
+    assert story.session.run is not None and story.session.run.delivered
+    assert [] == story.when(i.PromptTyped(launch=ONE, input=SECOND, text="more"))  # it is at work
+
+
+def test_what_was_typed_to_an_earlier_launch_is_out_of_date():  # spec: G8
+    assert [] == cold().when(i.PromptTyped(launch=ONE, input=SECOND, text="by hand"))

@@ -36,6 +36,7 @@ unbind-key -a
 unbind-key -a -T root
 bind-key -T root C-q detach-client
 set -g history-limit 50000
+set -s exit-empty off
 set -g remain-on-exit on
 set -gq remain-on-exit-format ""
 set -g default-terminal screen-256color
@@ -50,7 +51,7 @@ set -g status-right "Ctrl-Q leaves it running"
 set -g status-right-length 40
 set -g window-status-current-format ""
 """
-NOBODY = ("no server running", "error connecting to", "no current")
+NOBODY = ("no server running", "error connecting to", "no current", "server exited")
 GONE = ("can't find", "no such session", *NOBODY)
 
 
@@ -171,6 +172,12 @@ class Tmux:
             left += await self.end(name, cookie)
         left += [p.pid for p in await end(lambda: carrying(cookie))]
         return tuple(left)
+
+    async def rest(self) -> None:
+        """Ends the server if nobody is in it. It does not do so by itself: whoever came just then would be
+        taken with it."""
+        if self.installed and not await self.panes():
+            await self._ask("kill-server")
 
     def _pane(self, name: str, pid: str, dead: str) -> Pane:
         try:

@@ -336,6 +336,8 @@ class TerminalAgents:
         for seat in list(self._seats.values()):
             await seat.leave()
         self._seats.clear()
+        with contextlib.suppress(OSError):
+            await self._terminals.rest()
 
     # --- what is known of it --------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from holdfast.agents.terminal.manner import Manner, Waits
 from holdfast.agents.terminal.place import Mark, Marks
 from holdfast.agents.terminal.record import About, Over, Sign
 from holdfast.agents.terminal.screen import Still
-from holdfast.agents.terminal.seam import Submit, Terminals
+from holdfast.agents.terminal.seam import Pane, Submit, Terminals
 from holdfast.agents.terminal.tail import Bell, Tail
 from holdfast.core import events as e
 from holdfast.core import inputs as i
@@ -110,8 +110,8 @@ class Seat:
             while True:
                 gone = self._terminals.ended(self.name, self.pid)
                 await self._hear_all()
-                if gone:
-                    return await self._left()
+                if gone and await self._left():
+                    return
                 await self._settle()
                 self._bell.watch(self._terminals.folder)
                 self._bell.watch(self._marks.folder)
@@ -294,12 +294,21 @@ class Seat:
         over = Over(cancelled=True) if self.interrupting else over
         await self._submit(over_report(over, launch=self.launch, run=run, now=self._now()))
 
-    async def _left(self) -> None:
-        """The program is gone: what it left in its record was read."""
-        pane = await self._terminals.find(self.name)
-        screen = await self._terminals.screen(self.name)
-        await self._terminals.end(self.name, self.cookie)
+    async def _left(self) -> bool:
+        """The program is gone: what it left in its record was read. False: nobody can tell yet."""
+        try:
+            pane = await self._terminals.find(self.name)
+            screen = await self._terminals.screen(self.name)
+            await self._terminals.end(self.name, self.cookie)
+        except OSError as error:
+            LOG.warning("session %s: whether its agent is gone is unclear: %s", self._id, error)
+            return False
         self._run_over.set()
+        await self._tell_end(pane, screen)
+        self._marks.forget(self.name)
+        return True
+
+    async def _tell_end(self, pane: Pane | None, screen: str) -> None:
         if pane is None:  # nobody saw how: the machine went down, or its tmux
             await self._submit(i.OwnerLost(alive=False))
             return
@@ -309,7 +318,6 @@ class Seat:
             await self._submit(i.TokenRefused(launch=self.launch, why=refused))
         else:
             await self._submit(left.report(self.launch, now=self._now()))
-        self._marks.forget(self.name)
 
     # --- what is done to it -------------------------------------------------------------------------
 

@@ -121,7 +121,10 @@ def lines(path: Path, offset: int) -> Iterator[tuple[bytes | None, int]]:
                 line = file.readline(MOST)
                 if not line:
                     return  # not finished yet
-                end, whole_line = end + len(line), None
+                end += len(line)
+                fits = whole_line is not None and len(whole_line) + len(line) <= MOST
+                # Its rest may just have been written.
+                whole_line = whole_line + line if fits and whole_line is not None else None
             if whole_line is None or whole_line.strip():
                 yield whole_line, end
             offset = end

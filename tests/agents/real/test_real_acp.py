@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast.wire import LimitsIn
 from tests.agents.real.acp_place import WRITERS, Place, program_of, version
 from tests.agents.real.test_real import LONG, Model, shell
 
@@ -160,7 +159,7 @@ def test_a_server_that_is_down_does_not_hang_it(agent, place, tmp_path):
 @each_agent
 def test_its_time_is_limited_whatever_it_waits_for(agent, place, tmp_path):
     with Model(tmp_path, {"text": "x", "hang": True}) as model, place(model.url) as machine:
-        id = machine.begin(agent, "Go.", limits=LimitsIn(max_time=5))
+        id = machine.begin(agent, "Go.", limits={"max_time": 5})
         stopped = machine.stopped(id)
         assert stopped.last_stop.reason == "time_limit", stopped.last_stop
         assert len(model.asked) == 1

@@ -117,3 +117,16 @@ async def test_a_call_that_is_named_before_its_arguments_is_told_when_it_begins(
         await r.run()
         (observed,) = await r.events(e.CallObserved)
         assert '"make"' in observed.call.arguments
+
+
+async def test_tokens_are_counted_while_the_turn_goes_on_where_an_agent_says_them(tmp_path):
+    used = {"usage": {"inputTokens": 90, "outputTokens": 20}}
+    blank = {"type": "text", "text": ""}
+    said = {"sessionUpdate": "agent_message_chunk", "content": blank, "_meta": used}
+    async with rig(tmp_path, turns=[[*text("a"), {"update": said}, CALLS[0], HANGS]]) as r:
+        await r.send(limits=Limits(tokens=100))
+        session = await r.stopped()
+        assert (StopReason.BUDGET_EXCEEDED, 110) == (
+            session.last_stop.reason,
+            session.totals.tokens,
+        )

@@ -15,12 +15,22 @@ from typing import NamedTuple
 import msgspec
 
 from holdfast.agents.acp import content
-from holdfast.agents.acp.updates import Cost, Entry, TurnEnded, Update, decoded, present
+from holdfast.agents.acp.updates import (
+    Cost,
+    Entry,
+    Meta,
+    TokensUsed,
+    TurnEnded,
+    Update,
+    decoded,
+    present,
+)
 from holdfast.core import events as e
-from holdfast.core.budget import Usage
+from holdfast.core.budget import Usage, add
 from holdfast.core.ids import CallId, LaunchNumber, RoundNumber
 from holdfast.core.inputs import Reportable
 from holdfast.core.session import Call, EffectClass
+from holdfast.core.value import replace
 
 SAVE_CHARACTERS, SAVE_MS = 2048, 250
 TEXT, THOUGHT = "agent_message_chunk", "agent_thought_chunk"
@@ -86,16 +96,19 @@ class Translator:
         self._message_id: str | None = None
         self._plan, self._plans, self._shown_plan = "", 0, ""
         self._cost, self._paid = 0, 0  # micros: as the agent counts, and as we told
+        self._used, self._counts = NOTHING_USED, False  # tokens that it told of in this turn
 
     def begin(self, round: RoundNumber) -> None:
         """`round` is the session's last."""
         self._round, self._open, self._started = round, None, False
         self._words, self._size, self._calls = [], 0, []
+        self._used, self._counts = NOTHING_USED, False
         self._tools = {}
 
     def take(self, update: Update) -> list[Reportable]:
         match update.session_update:
             case "agent_message_chunk" | "agent_thought_chunk":
+                self._count_tokens(update)
                 return self._speak(update)
             case "tool_call" | "tool_call_update":
                 return self._call(update)
@@ -112,6 +125,12 @@ class Translator:
         cost = decoded(update.cost, Cost)
         if cost is not None and cost.currency.upper() in ("", "USD"):
             self._cost = max(self._cost, round(cost.amount * 1_000_000))
+
+    def _count_tokens(self, update: Update) -> None:
+        """Some say with a response what it used; most only at the end of the turn."""
+        meta = decoded(update.meta, Meta) if present(update.meta) else None
+        if meta is not None and meta.usage is not None:
+            self._used, self._counts = add(self._used, _tokens(meta.usage)), True
 
     def settle_cost(self) -> None:
         """What was spent before this launch was counted then."""
@@ -260,17 +279,19 @@ class Translator:
         ]
 
     def _usage(self, ended: TurnEnded | None) -> Usage:
-        used = ended.usage if ended else None
+        told = ended.used if ended and not self._counts else None
+        tokens, self._used = _tokens(told) if told else self._used, NOTHING_USED
         cost, self._paid = max(self._cost - self._paid, 0), max(self._cost, self._paid)
-        if used is None:
-            return Usage(cost_micros=cost)
-        return Usage(
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            cache_read_tokens=used.cached_read_tokens or 0,
-            cache_write_tokens=used.cached_write_tokens or 0,
-            cost_micros=cost,
-        )
+        return replace(tokens, cost_micros=cost)
+
+
+def _tokens(used: TokensUsed) -> Usage:
+    return Usage(
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cache_read_tokens=used.cached_read_tokens or 0,
+        cache_write_tokens=used.cached_write_tokens or 0,
+    )
 
 
 def _plan(update: Update) -> str:

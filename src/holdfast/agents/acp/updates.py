@@ -111,10 +111,30 @@ class CodexSays(msgspec.Struct):
     error: Retry | None = None
 
 
+class TokensUsed(msgspec.Struct, rename="camel"):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_read_tokens: int | None = 0
+    cached_write_tokens: int | None = 0
+
+
+class Counted(msgspec.Struct):
+    """The same, as Gemini spells it."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Quota(msgspec.Struct):
+    token_count: Counted | None = None
+
+
 class Meta(msgspec.Struct):
     """What an agent adds to the protocol, as far as it is of use."""
 
-    codex: CodexSays | None = None
+    codex: CodexSays | None = None  # Codex
+    usage: TokensUsed | None = None  # Qwen: of one response
+    quota: Quota | None = None  # Gemini: of the whole turn
 
 
 class SessionAnswer(msgspec.Struct, rename="camel"):
@@ -147,16 +167,19 @@ class Initialized(msgspec.Struct, rename="camel"):
     agent_info: AgentInfo | None = None
 
 
-class TokensUsed(msgspec.Struct, rename="camel"):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_read_tokens: int | None = 0
-    cached_write_tokens: int | None = 0
-
-
 class TurnEnded(msgspec.Struct, rename="camel"):
     stop_reason: str = "end_turn"
     usage: TokensUsed | None = None
+    meta: msgspec.Raw = msgspec.field(default=NONE, name="_meta")
+
+    @property
+    def used(self) -> TokensUsed | None:
+        """As the protocol has it, else as an agent says it in its own way."""
+        said = None if self.usage else decoded(self.meta, Meta)
+        count = said.quota.token_count if said and said.quota else None
+        if count is None:
+            return self.usage
+        return TokensUsed(input_tokens=count.input_tokens, output_tokens=count.output_tokens)
 
 
 class Option(msgspec.Struct, rename="camel"):

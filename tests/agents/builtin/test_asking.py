@@ -2,8 +2,11 @@
 
 # spec: B3, B11, P9
 
+from pathlib import Path
+
 import pytest
 
+from holdfast.agents.builtin import scripted
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.conversation import build
@@ -64,6 +67,27 @@ async def test_it_is_still_answerable_when_the_daemon_was_away(folder, answered)
         assert StopReason.COMPLETED is session.last_stop.reason
         assert ["green"] == await results(h, id)
         assert 1 == len(await h.events(id, e.DecisionAsked))
+
+
+async def test_a_provider_that_uses_an_id_again_hangs_nobody(folder, monkeypatch):
+    """Twice in one response, and again in the next: each call is asked about and has its result."""
+    monkeypatch.setattr(scripted, "_call_id", lambda *_: "same")
+    writes = [call("write", path=f"{n}.txt", content=str(n)) for n in range(3)]
+    rows = [{"tool_calls": writes[:2]}, {"tool_calls": writes[2:]}, {"text": "Done."}]
+    async with house(folder, *rows) as h:
+        id = await h.open(mode="ask")
+        await h.send(id)
+        for n in range(3):
+            await h.until(id, lambda s, n=n: bool(s.decisions) and len(s.granted) <= n)
+            question = await asked(h, id)
+            await h.engine.submit(id, i.AnswerDecision(decision=question.id, answer="yes"))
+        session = await h.stopped(id)
+        place = Path(session.workspace.path)
+
+        assert StopReason.COMPLETED is session.last_stop.reason
+        assert ["0", "1", "2"] == [(place / f"{n}.txt").read_text() for n in range(3)]
+        assert 3 == len({d.decision.id for d in await h.events(id, e.DecisionAsked)})
+        assert 3 == len(await results(h, id))
 
 
 async def test_who_writes_something_else_withdraws_the_question(folder):

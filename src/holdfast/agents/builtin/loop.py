@@ -287,7 +287,7 @@ class Loop:
                 part = f"-{self._clock.now()}-{call.id}" if within else ""
                 answer = await self._ask(
                     Decision(
-                        id=DecisionId(f"{self._run}-{about.id}{part}"),
+                        id=self._name_of(about, part),
                         kind=PERMISSION,
                         text=text,
                         options=("yes", "no", "always") if program else ("yes", "no"),
@@ -296,6 +296,10 @@ class Loop:
                     )
                 )
                 return None if answer in GRANTS else f"The user said no to this call: {answer}"
+
+    def _name_of(self, about: Call, part: str = "") -> DecisionId:
+        """A question is known by its name for ever, and a provider may use a call's id again."""
+        return DecisionId(f"{self._run}-{self._session.round}-{about.id}{part}")
 
     async def _ask(self, asked: Decision) -> str:
         await self.say(e.DecisionAsked(decision=asked))
@@ -308,7 +312,7 @@ class Loop:
         answer = await self._ask(
             known
             or Decision(
-                id=DecisionId(f"{self._run}-{call.id}"),
+                id=self._name_of(call),
                 kind=QUESTION,
                 text=asked.text,
                 options=asked.options,

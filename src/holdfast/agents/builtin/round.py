@@ -21,6 +21,7 @@ from holdfast.core import events as e
 from holdfast.core.ids import CallId, RoundNumber
 from holdfast.core.inputs import Reportable
 from holdfast.core.session import Call, EffectClass, ErrorClass
+from holdfast.core.value import replace
 
 SAVE_CHARACTERS, SAVE_MS = 2048, 120  # half of what is promised: whoever watches waits for it too
 Say = Callable[..., Awaitable[bool]]  # reports events; True if they were written down
@@ -132,7 +133,8 @@ async def respond(
                     case TextPiece() | ThinkingPiece():
                         await saver.add(piece)
                     case CallAsked():
-                        calls.append(_call(piece, effect, files))
+                        call = _call(piece, effect, files)
+                        calls.append(_apart(call, calls))
                     case Ended():
                         await saver.settle()
                         wanted = await say(*saver.rest(), _finished(round, calls, piece))
@@ -155,6 +157,16 @@ def _call(asked: CallAsked, effect: Effects, files: Files) -> Call:
         part=asked.part,
         files=files(asked.name, asked.arguments),
     )
+
+
+def _apart(call: Call, others: list[Call]) -> Call:
+    """Two calls of one response must have two ids: whose result it is could not be told."""
+    taken, id = {other.id for other in others}, call.id
+    number = 1
+    while id in taken:
+        number += 1
+        id = CallId(f"{call.id}-{number}")
+    return replace(call, id=id)
 
 
 def _finished(round: RoundNumber, calls: list[Call], ended: Ended) -> e.ResponseFinished:

@@ -1,6 +1,7 @@
 """One clear message and the right exit code, for whatever is wrong."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -114,3 +115,58 @@ def test_text_cannot_speak_to_the_terminal(regular):  # spec: M1
     assert "hello" in done.stdout
     assert not set("\x1b\x07\x9b\u202e") & set(done.stdout)
     assert not set("\x1b\x07\x9b\u202e") & set(regular.hold("ls").stdout)
+
+
+def test_a_model_that_nobody_knows_is_refused_and_leaves_nothing(user):  # spec: B1 M1
+    done = user.hold("run", "--model", "antropic:claude-sonnet-4-5", "please")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "antropic" in done.stderr and "anthropic" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert user.json("ls")["sessions"] == []
+
+
+def test_a_missing_key_stops_the_run_and_names_the_variable(user):  # spec: B1 M1
+    done = user.hold("run", "--model", "anthropic:claude-sonnet-4-5", "please")
+    assert done.returncode == 1, done.stdout + done.stderr
+    session = user.json("ls")["sessions"][0]
+    stop = session["last_stop"]
+    assert (stop["reason"], stop["class"]) == ("error", "auth")
+    assert "ANTHROPIC_API_KEY" in stop["message"]
+    assert f"Resume with: hold resume {session['id']}" in done.stdout
+
+
+def test_a_workspace_that_git_cannot_read_is_said_and_left_alone(user):  # spec: D4 M1
+    user.run(QUICK)
+    session = user.json("ls")["sessions"][0]
+    marker = Path(session["workspace"]["path"]) / ".git"
+    right = marker.read_bytes()
+    marker.write_bytes(b"\x00 nothing that git would know\n")
+    done = user.hold("resume", session["id"])
+    assert done.returncode == 1
+    assert "Git could not say what state" in done.stderr and "Traceback" not in done.stderr
+    assert marker.read_bytes().startswith(b"\x00")
+    marker.write_bytes(right)
+    assert user.hold("resume", session["id"]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "head -c 10000000 /dev/zero | tr '\\0' x",
+        "head -c 1000000 /dev/urandom",
+        "printf '\\377\\000'",
+    ],
+)
+def test_ten_megabytes_and_bytes_that_are_no_text_are_output_too(regular, command):  # spec: M1
+    tool = {"name": "shell", "input": {"command": command}}
+    rows = ({"text": "Look.", "tool_calls": [tool]}, {"text": "Seen."})
+    done = regular.run(rows, "--mode", "full")
+    assert (done.returncode, "Seen." in done.stdout) == (0, True), done.stderr
+    id = regular.json("ls")["sessions"][0]["id"]
+    told = regular.hold("logs", id, "--json").stdout
+    assert "call_finished" in told and len(told) < 2_000_000
+
+
+def test_a_prompt_of_a_megabyte_is_taken(regular):  # spec: J3
+    done = regular.hold("run", "--model", regular.script(QUICK), "-", input="x" * 1_000_000)
+    assert (done.returncode, "All is well." in done.stdout) == (0, True), done.stderr

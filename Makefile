@@ -117,7 +117,7 @@ lock: | .venv/pyvenv.cfg ## write requirements/*.txt anew from pyproject.toml an
 
 # --- other people's agents ----------------------------------------------------------------------
 
-.PHONY: agents agents-install
+.PHONY: agents agents-ci agents-install
 
 agents-install: ## the real agent programs, pinned, into the cache; about 2 GB the first time
 	@tools/agents/install
@@ -125,3 +125,11 @@ agents-install: ## the real agent programs, pinned, into the cache; about 2 GB t
 agents: .venv/dev.stamp ## the real agent programs, and the tests that run them; prints the table
 	@bin="$$(tools/agents/install)"; HOLDFAST_REAL_AGENTS=1 PATH="$$bin/../node/bin:$$bin:$$PATH" \
 		$(BIN)/python -m pytest -q tests/agents/real
+
+# The main cases of three of them, for every change: about five minutes, most of it the first download.
+CI_AGENTS := @anthropic-ai/claude-code @google/gemini-cli @github/copilot
+CI_CASES := (claude or gemini or copilot) and (first_run or mid_tool)
+agents-ci: .venv/dev.stamp
+	@command -v npm >/dev/null || $(call install,.venv) --require-hashes -r requirements/node.txt
+	@bin="$$(tools/agents/install $(CI_AGENTS))"; HOLDFAST_REAL_AGENTS=1 PATH="$$bin/../node/bin:$$bin:$$PATH" \
+		$(BIN)/python -m pytest -q tests/agents/real/test_real.py -k '$(CI_CASES)'

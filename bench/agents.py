@@ -28,7 +28,8 @@ class Place:
 
     def __init__(self, folder, model):
         self.folder, self.model = folder, model
-        (folder / "work").mkdir()
+        self.work = folder  # of one run: a session keeps its folder as long as its agent lives
+        self.runs = 0
         self.environ = {
             **os.environ,
             "HOME": str(folder),
@@ -44,11 +45,14 @@ class Place:
 
     def start(self, *command, **how):
         return subprocess.Popen(
-            command, cwd=self.folder / "work", env=self.environ, stderr=subprocess.DEVNULL, **how
+            command, cwd=self.work, env=self.environ, stderr=subprocess.DEVNULL, **how
         )
 
     async def first_request(self, begin):
         """Milliseconds until the model is asked."""
+        self.runs += 1
+        self.work = self.folder / f"work-{self.runs}"
+        self.work.mkdir()
         count, begun = len(self.model.asked), time.time()
         process = begin()
         try:
@@ -66,7 +70,7 @@ class Place:
         return self.start(*ONESHOT, *flags, **quiet)
 
     def bare_acp(self):
-        return self.start(sys.executable, "-c", CLIENT, str(self.folder / "work"))
+        return self.start(sys.executable, "-c", CLIENT, str(self.work))
 
 
 # The least that a client has to do: what an editor would.

@@ -72,7 +72,7 @@ def test_who_answers(mode, kind, expected):
 
 def test_a_person_is_offered_our_words_unless_they_say_the_same():
     assert ("yes", "no") == words((YES, NO))
-    assert ("Allow", "Allow and edit", "Deny") == words(TWICE)
+    assert ("Allow", "Allow and edit", "no") == words(TWICE)
 
 
 @pytest.mark.parametrize(

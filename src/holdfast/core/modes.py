@@ -80,11 +80,13 @@ def verdict(mode: str, kind: str | None) -> Verdict:
 
 
 def words(options: Sequence[Offered]) -> tuple[str, ...]:
-    """What a person is offered: our own words, unless that would give two options one name."""
-    ours = tuple(WORDS.get(option.kind, option.name) for option in options)
-    if len(set(ours)) == len(ours):
-        return ours
-    return tuple(option.name or option.id for option in options)
+    """What a person is offered: our own words; the agent's where two options would have one word."""
+    ours = [WORDS.get(option.kind, option.name) for option in options]
+    told = tuple(
+        word if ours.count(word) == 1 else option.name or option.id
+        for word, option in zip(ours, options, strict=True)
+    )
+    return told if len(set(told)) == len(told) else tuple(option.id for option in options)
 
 
 def chosen(answer: str, options: Sequence[Offered]) -> str | None:

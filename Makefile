@@ -19,7 +19,7 @@ export UV_SYSTEM_CERTS := true
 endif
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 up: .venv/run.stamp page ## all a fresh clone needs, then Holdfast itself
 	@$(BIN)/holdfast up
@@ -44,6 +44,14 @@ faults: .venv/dev.stamp ## kill it again and again, check every promise after ea
 
 bench: .venv/dev.stamp .venv-bench/stamp ## side by side with peers: ratios, in one run
 	@HOLDFAST_BENCH_PYTHON=$(CURDIR)/.venv-bench/bin/python $(BIN)/python bench/checkpoint.py
+
+.PHONY: bench-page shots
+
+bench-page: system .venv/dev.stamp page ## what the page costs: size, time, frames, memory, with targets
+	@$(BIN)/python -m bench.page
+
+shots: system .venv/dev.stamp page ## pictures of every state of the page; TO=folder
+	@$(BIN)/python -m tests.browser.shots $(or $(TO),shots)
 
 fmt: .venv/dev.stamp ## format, and fix what the linter can fix
 	@$(BIN)/ruff format --quiet .

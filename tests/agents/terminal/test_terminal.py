@@ -172,7 +172,7 @@ def test_a_cold_session_is_brought_back_idle(tmp_path):
         assert machine.status(id)["reason"] == "agent_not_running"
         machine.client.post(f"/api/sessions/{id}/reattach", {}, dict)
         machine.until(lambda: machine.status(id)["is_agent_running"])
-        machine.until(lambda: machine.session(id).state == "WAITING_FOR_INPUT")
+        machine.until(lambda: machine.events(id, "reattached"))
         assert machine.starts()[1][:2] == ["--resume", token]
         assert machine.prompts(token) == ["go"]
         assert machine.runs(id) == 1

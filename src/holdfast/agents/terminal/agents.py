@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,8 @@ class TerminalAgents:
         self._profiles, self._comeback, self._clock = profiles, comeback, clock
         self._terminals, self._marks, self._waits = terminals, Marks(folder), waits
         self._seats: dict[SessionId, Seat] = {}
+        # Whoever looks for a launch ends what is left of it: not while it is being made.
+        self._doors: defaultdict[SessionId, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._rising: set[asyncio.Task[None]] = set()
         self._joining: dict[SessionId, asyncio.Task[None]] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
@@ -125,16 +128,18 @@ class TerminalAgents:
             seat.mark(session.run.number, session.round, argument=fits)
         values = {"id": token or "", "model": session.model, "prompt": _argument(words or "")}
         values["hooks"] = self._hooks(known, seat.name)
-        pane = await self._terminals.launch(
-            seat.name,
-            filled(
-                command if fits else without_prompt(command), commands, values, mode=session.mode
-            ),
-            cwd=session.workspace.path,
-            env={**known.environ, **commands.mode_env.get(session.mode, {})},
-            cookie=seat.cookie,
+        argv = filled(
+            command if fits else without_prompt(command), commands, values, mode=session.mode
         )
-        self._seats[session.id] = seat
+        async with self._doors[session.id]:
+            pane = await self._terminals.launch(
+                seat.name,
+                argv,
+                cwd=session.workspace.path,
+                env={**known.environ, **commands.mode_env.get(session.mode, {})},
+                cookie=seat.cookie,
+            )
+            self._seats[session.id] = seat
         seat.listen(pane.pid)
         if words is not None and not fits and not await seat.come_up():
             await seat.say(words)
@@ -306,16 +311,20 @@ class TerminalAgents:
         launch = session.launch
         if launch is None:
             return False
-        if self._seat(session, launch.number) is not None:
+        async with self._doors[session.id]:
+            return await self._lives(session, launch.number)
+
+    async def _lives(self, session: Session, launch: LaunchNumber) -> bool | None:
+        if self._seat(session, launch) is not None:
             return True
-        name = _name(session.id, launch.number)
+        name = _name(session.id, launch)
         try:
             if await self._terminals.find(name) is not None:
                 return True
             mark = self._marks.read(name)
             if mark is not None and session.run is not None and mark.run == session.run.number:
                 return True
-            left = await self._terminals.end(name, f"{session.id}:{launch.number}")
+            left = await self._terminals.end(name, f"{session.id}:{launch}")
         except OSError:
             return None
         return None if left else False

@@ -168,8 +168,8 @@ class Model:
 
     @property
     def asked(self):
-        lines = self.log.read_text().splitlines() if self.log.exists() else []
-        requests = [json.loads(line) for line in lines]
+        lines = self.log.read_text().splitlines(keepends=True) if self.log.exists() else []
+        requests = [json.loads(line) for line in lines if line.endswith("\n")]  # whole ones
         return [r for r in requests if r.get("asked") and r["asked"].get("tools")]
 
     def told(self, n=-1):

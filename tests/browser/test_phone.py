@@ -92,6 +92,12 @@ def test_menu_dialogs_and_a_tool_are_large_enough(phone, sessions):
     fits(phone)
 
 
+def test_the_dashboard_is_large_enough(phone):  # spec: K7
+    phone.page.goto(f"{phone.house.network.address}/stats")
+    until(lambda: phone.page.get_by_role("button", name="30 days").count() == 1, "the dashboard")
+    fits(phone)
+
+
 def test_enter_is_a_line_and_send_is_a_button(phone, house):
     id = house.create(END, END, prompt=None)
     phone.open(id).drives()

@@ -31,7 +31,7 @@ export function Stats({ hrefOf, onBack }: { hrefOf(session: string): string; onB
               type="button"
               aria-pressed={days === span}
               onClick={() => setDays(span)}
-              className="h-7 rounded-md px-2.5 text-xs text-ink-3 aria-pressed:bg-chosen aria-pressed:text-ink touch:h-10"
+              className="h-7 rounded-md px-2.5 text-xs text-ink-3 aria-pressed:bg-chosen aria-pressed:text-ink touch:h-11"
             >
               {span} days
             </button>

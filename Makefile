@@ -26,7 +26,7 @@ up: .venv/run.stamp page ## all a fresh clone needs, then Holdfast itself
 
 # Built only when its sources changed; Node comes from PyPI where the machine has none that is recent enough.
 page: | .venv/run.stamp ## the page, built into the package
-	@$(BIN)/python web/build.py --needs-node || $(call install,.venv) --require-hashes -r requirements/node.txt
+	@$(BIN)/python web/build.py --needs-node || { $(call install,.venv) --require-hashes -r requirements/node.txt; }
 	@$(BIN)/python web/build.py
 
 test: system .venv/dev.stamp page ## all a fresh clone needs, then every test

@@ -327,7 +327,8 @@ def test_two_resumes_at_once_are_one(agent, place, tmp_path):
             runs = list(pool.map(lambda _: m.resume(id), range(2)))
         assert sorted(run.already_running for run in runs) == [False, True]
         m.stopped(id, 2)
-        assert len(model.asked) == 2
+        assert m.runs(id) == 2
+        assert agent == "qwen" or len(model.asked) == 2  # Qwen also asks for itself after a turn
 
 
 @each_agent

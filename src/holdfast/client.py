@@ -8,6 +8,7 @@ sent again only where nothing of it can have arrived: when there was nobody to c
 
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -47,6 +48,7 @@ AGENTS = (
     ),
     *("OPENCODE_", "QWEN_", "XDG_"),
 )
+KNOCKS = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between them
 BAD = 400  # the first status that is an error
 
 
@@ -160,6 +162,17 @@ class Client:
         from holdfast.wire import Health  # noqa: PLC0415  as above
 
         return self.get("/api/health", Health)
+
+    def knock(self) -> None:
+        """Starts it if it is gone. One that is just dying may still take a call and not answer."""
+        for wait in KNOCKS:
+            try:
+                self.health()
+            except DaemonLost:
+                time.sleep(wait)
+            else:
+                return
+        self.health()
 
     def answers(self) -> bool:
         """Is there a daemon?"""

@@ -195,7 +195,7 @@ class Sessions:
             except DaemonLost:
                 if last:
                     raise
-                self._client.health()  # started again; what recovery wrote down comes next
+                self._client.knock()  # started again; what recovery wrote down comes next
         raise Trouble(FAILED, "The daemon stopped telling.", {"resume": f"hold resume {id}"})
 
     def _stream(self, id: str, told: Editor, d: DeltaOut) -> None:

@@ -5,12 +5,10 @@ Rule 2: if the daemon dies, it is started once; what recovery wrote down is the 
 Rule 3: whichever way it ends, the command that resumes it is printed.
 """
 
-import contextlib
 import queue
 import signal
 import sys
 import threading
-import time
 from typing import Any
 
 import msgspec
@@ -28,7 +26,6 @@ from holdfast.views.words import EXIT_CODES, money
 from holdfast.wire import AnswerIn, DeltaOut, Done, EventOut, event_in
 
 TICK = 0.2  # seconds between two looks of the progress line
-KNOCKS = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between them
 
 
 class Follower:
@@ -123,18 +120,9 @@ class Follower:
             self._farewell()
             raise DaemonLost("The daemon died again; its log says why.")
         self._restarted = True
-        self._knock()
+        self._client.knock()
         self._lines = queue.SimpleQueue()
         self._listen()
-
-    def _knock(self) -> None:
-        """Starts it if it is gone. One that is just dying may still take a call and not answer."""
-        for wait in KNOCKS:
-            with contextlib.suppress(DaemonLost):
-                self._client.health()
-                return
-            time.sleep(wait)
-        self._client.health()
 
     def _take(self, line: bytes) -> int | None:
         given: dict[str, Any] = msgspec.json.decode(line)

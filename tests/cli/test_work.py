@@ -43,7 +43,7 @@ def git(user, *args):
 def worked(user, rows=WORK):
     done = user.run(rows, "--mode", "full")
     assert done.returncode == 0, done.stderr
-    return user.json("ls")["sessions"][0]["id"], done.stdout
+    return done.stdout.split("hold resume ")[1].split()[0], done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ ENDS = {
     StopReason.TIME_LIMIT: "max_turn_requests",
     StopReason.BUDGET_EXCEEDED: "max_turn_requests",
 }
-STATES = {"done": "completed", "doing": "in_progress"}
+STATES = {"done": "completed", "in_progress": "in_progress"}
 
 
 class PlanItem(Value):

@@ -31,7 +31,7 @@ from holdfast.agents.registry import Registry
 from holdfast.agents.route import RoutedAgents, Way
 from holdfast.agents.terminal.agents import TerminalAgents
 from holdfast.agents.transcripts.shelf import Shelf
-from holdfast.config import BadConfig, Config
+from holdfast.config import BadConfig, Config, without_password
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits, Usage
 from holdfast.core.errors import Refused
@@ -82,7 +82,7 @@ class System:
     ) -> None:
         clock = clock or SystemClock()
         self._home, self._config = home, config
-        self.store = str(config.get("store") or home / "journal.db")
+        self.store = without_password(str(config.get("store") or home / "journal.db"))
         self._journal = _journal(home, config)
         self._lent: dict[SessionId, dict[str, str]] = {}
         self.secrets = Secrets(os.environ)

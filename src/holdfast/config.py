@@ -6,6 +6,7 @@ that nobody knows is an error with the file, the line and what was probably mean
 
 import contextlib
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -252,3 +253,9 @@ def _from_text(key: Key, text: str, variable: str) -> Any:
 def _a(kind: type) -> str:
     words = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
     return words.get(kind, "a list")
+
+
+def without_password(store: str) -> str:
+    """For people: an address may be shown, what opens it may not."""
+    hidden = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", store)
+    return re.sub(r"(password=)[^\s&]*", r"\1***", hidden)

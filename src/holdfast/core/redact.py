@@ -12,6 +12,7 @@ Rule 4: all else stays letter for letter. Text in which nothing is found comes b
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 REDACTED = "[redacted]"
 SHORTEST_SECRET = 6
@@ -121,7 +122,7 @@ def redact_value(value: object, *, secrets: frozenset[str]) -> object:
 
 def redact_arguments(text: str, *, secrets: frozenset[str]) -> str:
     """JSON text, changed only where a secret stood. What is not JSON is searched as plain text."""
-    if not _may_name_a_secret(text):
+    if not (text.lstrip()[:1] in _NAMING and _may_name_a_secret(text)):
         return redact_text(text, secrets=secrets)
     try:
         json.loads(text, strict=False)
@@ -138,6 +139,9 @@ def redact_arguments(text: str, *, secrets: frozenset[str]) -> str:
         kept += [text[end:start], instead]
         end = stop
     return "".join([*kept, text[end:]])
+
+
+_NAMING = ("{", "[")  # how JSON begins that has names in it
 
 
 def _may_name_a_secret(text: str) -> bool:
@@ -157,15 +161,18 @@ def _found(text: str, secrets: frozenset[str]) -> Iterator[tuple[int, int]]:
     for secret in secrets:
         if len(secret) < SHORTEST_SECRET:
             continue
-        for form in {
-            secret,
-            json.dumps(secret)[1:-1],
-            json.dumps(secret, ensure_ascii=False)[1:-1],
-        }:
+        for form in _forms(secret):
             start = text.find(form)
             while start >= 0:
                 yield start, start + len(form)
                 start = text.find(form, start + 1)
+
+
+@lru_cache(maxsize=256)
+def _forms(secret: str) -> frozenset[str]:
+    """As it is, and as JSON would write it."""
+    written = (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    return frozenset({secret, *written})
 
 
 def _changes(text: str, secrets: frozenset[str]) -> Iterator[tuple[int, int, str]]:

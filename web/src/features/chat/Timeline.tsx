@@ -44,6 +44,14 @@ export function Timeline({ rows, draw, older, onTop, asks }: Props) {
     return () => resized.disconnect();
   }, []);
 
+  // A reader who waits at the very top makes no scroll event when a page has come: the next is asked for here.
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => {
+      if (!follows.current && (list.current?.scrollOffset ?? 1) < 1) onTop();
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [rows]);
+
   const scrolled = (now: number) => {
     const { scrollSize, viewportSize } = list.current!;
     const end = scrollSize - viewportSize - now <= NEAR_END;

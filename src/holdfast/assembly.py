@@ -150,10 +150,9 @@ class System:
     def _oneshot(self, profiles: Profiles, clock: Clock) -> OneshotAgents:
         return OneshotAgents(
             profiles=profiles,
-            journal=self._journal,
+            comeback=Comeback(self._journal, self._lent_to),
             clock=clock,
             runtime=piped,
-            lent=self._lent_to,
             quiet=float(self._config.get("quiet_after")),
         )
 

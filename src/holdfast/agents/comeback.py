@@ -6,11 +6,12 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 
-from holdfast.agents.oneshot.transcripts import exists
 from holdfast.agents.profiles.environment import environment
 from holdfast.agents.profiles.profile import Profile
+from holdfast.agents.transcripts.present import exists
+from holdfast.core import events as e
 from holdfast.core.conversation import build
-from holdfast.core.ids import RunNumber, SessionId, Token
+from holdfast.core.ids import LaunchNumber, SessionId, Token
 from holdfast.core.injection import before, inject
 from holdfast.core.plan import Strategy
 from holdfast.core.resume import Spawn, spawn, walk_back
@@ -45,10 +46,15 @@ class Comeback:
         token = plan.token if isinstance(found, Unsure) else found
         return token, spawn(message=words, append=True, there=token is not None)
 
-    async def with_history(self, id: SessionId, run: RunNumber, words: str) -> str:
-        """The whole conversation in front of the prompt."""
-        messages = build(await self._journal.events(id)).messages()
-        return inject(before(messages, run), words)
+    async def with_history(
+        self, session: Session, launch: LaunchNumber, words: str
+    ) -> tuple[str, e.ContextInjected]:
+        """The whole conversation in front of the prompt, and what is to be said of that."""
+        assert session.run is not None
+        messages = build(await self._journal.events(session.id)).messages()
+        injected = inject(before(messages, session.run.number), words)
+        added = len(injected) - len(words)
+        return injected, e.ContextInjected(launch=launch, characters=added)
 
     async def _found(self, known: Profile, session: Session, token: Token) -> Token | Unsure | None:
         """The newest of this session's conversations that the agent still has a record of."""

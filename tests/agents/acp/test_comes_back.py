@@ -128,7 +128,7 @@ async def test_an_agent_without_a_memory_gets_ours_once(tmp_path):
         assert "[USER]: count\n[ASSISTANT]: I am one.\n\n=== CURRENT REQUEST ===\ngo on\n" in told
         assert "and on" == r.prompts()[2]
         (injected,) = await r.events(e.ContextInjected)
-        assert len(told) == injected.characters
+        assert len(told) - len("go on") == injected.characters
 
 
 async def test_one_that_does_not_know_its_conversation_is_started_afresh_with_ours(tmp_path):

@@ -143,9 +143,10 @@ class AcpAgents:
         text = injection.prompt(briefing=session.run.briefing, text=session.run.text)
         if peer.lost_prompt:
             text, peer.lost_prompt = f"{peer.lost_prompt}\n\n{text}", ""
+        words = len(text)
         if effect.inject:
             text = injection.inject(await self._history(session.id, effect.run), text)
-        await peer.prompt(session, text, injected=effect.inject)
+        await peer.prompt(session, text, injected=len(text) - words)
 
     async def _history(self, id: SessionId, run: RunNumber) -> Any:
         messages = build(await self._journal.events(id)).messages()

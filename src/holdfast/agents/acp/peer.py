@@ -164,7 +164,7 @@ class Peer:
 
     # --- a turn ---------------------------------------------------------------------------------------
 
-    async def prompt(self, session: Session, text: str, *, injected: bool) -> None:
+    async def prompt(self, session: Session, text: str, *, injected: int) -> None:
         """Once for each run, however often it is asked for."""
         if session.run is None or session.run.number <= self._last_run:
             return
@@ -185,7 +185,7 @@ class Peer:
         self._watch_quiet(run)
         self._watch_time(run)
         if injected:
-            await self.say(e.ContextInjected(launch=self.launch, characters=len(text)))
+            await self.say(e.ContextInjected(launch=self.launch, characters=injected))
 
     async def _turn_over(self, run: RunNumber, answer: Answer) -> None:
         """What was cut off is not finished: its words stay, without an end."""

@@ -10,30 +10,27 @@ Rule 4: when a turn is over, whatever it left running is ended before anybody he
 import asyncio
 import contextlib
 import logging
-import os
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from holdfast.agents.comeback import Comeback
 from holdfast.agents.oneshot.output import Process
 from holdfast.agents.oneshot.readers import READERS
-from holdfast.agents.oneshot.transcripts import exists
 from holdfast.agents.oneshot.turn import Begun, Turn
-from holdfast.agents.profiles.environment import environment
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import Commands, Profile, filled
 from holdfast.core import events as e
 from holdfast.core import halt
 from holdfast.core import inputs as i
-from holdfast.core.conversation import build
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, StartAgent
 from holdfast.core.ids import CallId, LaunchNumber, SessionId, Token
-from holdfast.core.injection import before, inject, prompt
-from holdfast.core.plan import Abilities, Strategy
-from holdfast.core.resume import Probe, Spawn, spawn, walk_back
+from holdfast.core.injection import prompt
+from holdfast.core.plan import Abilities
+from holdfast.core.resume import Probe, Spawn
 from holdfast.core.session import Call, ErrorClass, Handle, Session, StopReason
-from holdfast.ports import Clock, Errand, Journal, JournalError
+from holdfast.ports import Clock, Errand, JournalError
 
 LOG = logging.getLogger(__name__)
 Submit = Callable[[SessionId, i.Input], Awaitable[Any]]
@@ -65,15 +62,14 @@ class OneshotAgents:
         self,
         *,
         profiles: Profiles,
-        journal: Journal,
+        comeback: Comeback,
         clock: Clock,
         runtime: Runtime,
-        lent: Callable[[SessionId], Mapping[str, str]],
         quiet: float = 300.0,
     ) -> None:
         self._quiet = quiet
-        self._profiles, self._journal, self._clock = profiles, journal, clock
-        self._runtime, self._lent = runtime, lent
+        self._profiles, self._comeback = profiles, comeback
+        self._clock, self._runtime = clock, runtime
         self._turns: dict[SessionId, Turn] = {}
         self.submit: Submit  # the engine's, given by whoever puts them together
 
@@ -128,10 +124,7 @@ class OneshotAgents:
 
     async def there(self, session: Session, token: Token) -> bool | None:
         known = self._profiles.get(session.agent)
-        if known is None or known.transcript is None:
-            return None
-        found = await self._found(known, session, token)
-        return None if isinstance(found, Unsure) else found is not None
+        return await self._comeback.there(known, session, token) if known else None
 
     async def probe(self, session: Session, calls: Sequence[Call]) -> Mapping[CallId, Probe]:
         return {}
@@ -169,17 +162,17 @@ class OneshotAgents:
 
     async def _begin(self, turn: Turn, session: Session, *, inject: bool) -> Begun:
         known, commands = self._commands(session)
-        environ = self._environ(known, session)
+        environ = self._comeback.environ(known, session)
         assert session.run is not None and session.launch is not None
         words = prompt(briefing=session.run.briefing, text=session.run.text)
-        token, how = await self._how(known, session, words)
+        token, how = await self._comeback.how(known, session, words)
         resumed = how is Spawn.RESUME_WITH_MESSAGE
         if not resumed:
             token = Token(str(uuid.uuid4())) if commands.chooses_id else None
         await self._runtime.end_of(session.id, None)
         await self._announce(session, turn.launch, how, token)
         if inject or how is Spawn.FRESH_VISIBLY:
-            words = await self._with_history(session, words)
+            words = await self._with_history(session, turn.launch, words)
         session = await self._current(session)  # with the token that was just written down
         command = commands.resume if resumed else commands.start
         values = {"id": token or "", "prompt": words, "model": session.model}
@@ -219,45 +212,10 @@ class OneshotAgents:
             raise OSError(f"{known.title} cannot be run in mode {session.mode!r}, only in {modes}")
         return known, known.oneshot
 
-    def _environ(self, known: Profile, session: Session) -> dict[str, str]:
-        return environment(known, os.environ, self._lent(session.id))
-
-    async def _how(
-        self, known: Profile, session: Session, words: str
-    ) -> tuple[Token | None, Spawn]:
-        """By the plan that was written down, if its conversation is still there (SPEC E4)."""
-        assert session.launch is not None
-        plan = session.launch.plan
-        if plan.strategy is not Strategy.NATIVE or plan.token is None:
-            return None, Spawn.FRESH_WITH_PROMPT
-        found = await self._found(known, session, plan.token)
-        token = plan.token if isinstance(found, Unsure) else found
-        return token, spawn(message=words, append=True, there=token is not None)
-
-    async def _found(
-        self, known: Profile, session: Session, token: Token
-    ) -> "Token | Unsure | None":
-        """The newest of this session's conversations that the agent still has a record of."""
-        where = known.transcript
-        if where is None:
-            return Unsure()
-        environ = self._environ(known, session)
-        past = session.past_tokens
-        known_of = await asyncio.to_thread(
-            lambda: {one: exists(where, one, environ) for one in (token, *past)}
-        )
-        if known_of[token] is None:
-            return Unsure()
-        return walk_back(token, past, lambda one: known_of[one] is True)
-
-    async def _with_history(self, session: Session, words: str) -> str:
-        """The whole conversation in front of the prompt, where the agent has lost its own (E12)."""
-        assert session.launch is not None and session.run is not None
-        messages = build(await self._journal.events(session.id)).messages()
-        injected = inject(before(messages, session.run.number), words)
-        added = len(injected) - len(words)
-        told = e.ContextInjected(launch=session.launch.number, characters=added)
-        await self.submit(session.id, i.Heard(launch=session.launch.number, events=(told,)))
+    async def _with_history(self, session: Session, launch: LaunchNumber, words: str) -> str:
+        """Where the agent has lost its own (SPEC E12)."""
+        injected, told = await self._comeback.with_history(session, launch, words)
+        await self.submit(session.id, i.Heard(launch=launch, events=(told,)))
         return injected
 
     async def _announce(
@@ -295,10 +253,6 @@ class OneshotAgents:
         )
         with contextlib.suppress(JournalError):
             await self.submit(session.id, finished)
-
-
-class Unsure:
-    """Whether the conversation is there cannot be told."""
 
 
 def _cookie(id: SessionId, launch: LaunchNumber) -> str:

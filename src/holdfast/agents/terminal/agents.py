@@ -173,9 +173,7 @@ class TerminalAgents:
         return found
 
     async def _injected(self, session: Session, launch: LaunchNumber, words: str) -> str:
-        assert session.run is not None
-        injected = await self._comeback.with_history(session.id, session.run.number, words)
-        told = e.ContextInjected(launch=launch, characters=len(injected))
+        injected, told = await self._comeback.with_history(session, launch, words)
         await self.submit(session.id, i.Heard(launch=launch, events=(told,)))
         return injected
 

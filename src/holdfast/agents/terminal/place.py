@@ -10,8 +10,8 @@ from holdfast.agents.terminal.hooks import write_private
 from holdfast.agents.terminal.manner import Manner
 from holdfast.agents.terminal.record import RecordReader
 from holdfast.agents.transcripts.lines import UNREADABLE
+from holdfast.agents.transcripts.present import place
 from holdfast.agents.transcripts.scan import lines
-from holdfast.agents.transcripts.shelf import root_of
 from holdfast.core.ids import Token
 from holdfast.core.value import Value
 
@@ -29,7 +29,7 @@ class Mark(Value):
 
 def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | None:
     """The record of exactly that conversation; the largest, where an agent leaves stubs beside it."""
-    root = root_of(where, environ)
+    root = place(where, environ)
     if root is None or where.table or not looks_like_id(token, where.id):
         return None
     pattern = where.pattern.replace("{id8}", token[:8]).replace("{id}", token)
@@ -42,7 +42,7 @@ def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | 
 def newest(manner: Manner, *, since: float) -> tuple[Token, Path] | None:
     """The conversation that was had in this folder since then: for agents that choose their ids."""
     where = manner.where
-    root = root_of(where, manner.environ) if where is not None else None
+    root = place(where, manner.environ) if where is not None else None
     if where is None or root is None or where.table:
         return None
     pattern = where.pattern.replace("{id8}", "*").replace("{id}", "*")

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from holdfast.agents.profiles.load import Profiles
-from holdfast.agents.profiles.profile import Transcript
 from holdfast.agents.transcripts import opencode
+from holdfast.agents.transcripts.present import place
 from holdfast.agents.transcripts.scan import READERS, Scanned, scan, whole
 from holdfast.core.adoption import Turn
 from holdfast.ports import Record
@@ -66,7 +66,7 @@ class Shelf:
             where = profile.transcript
             if where is None or (agent not in READERS and agent != "opencode"):
                 continue
-            root = root_of(where, environ)
+            root = place(where, environ)
             pattern = where.pattern.replace("{id}", "*").replace("{id8}", "*")
             if root is not None and root.is_dir():
                 for path in root.glob(pattern):
@@ -86,18 +86,6 @@ class Shelf:
             fresh.replace(self._path)
         except OSError:  # it is only quicker with it
             fresh.unlink(missing_ok=True)
-
-
-def root_of(where: Transcript, environ: Mapping[str, str]) -> Path | None:
-    """The first root whose variable is set; `~` is the user's home."""
-    for root in where.root:
-        name, _, rest = root.removeprefix("$").partition("/")
-        if root.startswith("$"):
-            if environ.get(name):
-                return Path(environ[name], rest)
-        elif environ.get("HOME"):
-            return Path(environ["HOME"], root.removeprefix("~/"))
-    return None
 
 
 def _of_opencode(path: Path) -> list[Record]:

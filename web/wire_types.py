@@ -1,7 +1,7 @@
 """The page's types, written from ours: `python web/wire_types.py > web/src/wire/types.gen.ts`.
 
 Every struct that crosses the socket becomes an interface of the same name, so the page cannot believe
-in a field that we do not send. A test compares the file with what this prints.
+in a field that we do not send; and the words for people, so that it has none of its own. A test compares the file with what this prints.
 """
 
 import sys
@@ -15,6 +15,7 @@ from holdfast import wire
 from holdfast.core.offer import ResumeStatus
 from holdfast.server import frames
 from holdfast.views.changes import AppliedOut, DiffOut
+from holdfast.views.plain import TABLES
 from holdfast.views.search import SearchOut
 from holdfast.views.stats import StatsOut
 
@@ -60,6 +61,7 @@ def typescript() -> str:
         _gather(info, found)
     parts = [_interface(found[name]) for name in sorted(found)]
     parts += [_union(name, kind) for name, kind in UNIONS.items()]
+    parts += [_table(name, table) for name, table in TABLES.items()]
     return "\n".join([HEAD, *parts])
 
 
@@ -102,6 +104,11 @@ def _interface(info: m.StructType) -> str:
 def _union(name: str, kind: Any) -> str:
     members = "\n".join(f"  | {member.__name__}" for member in kind.__args__)
     return f"export type {name} =\n{members};\n"
+
+
+def _table(name: str, table: dict[str, str]) -> str:
+    lines = "\n".join(f"  {_literal(key)}: {_literal(text)}," for key, text in table.items())
+    return f"export const {name}: Record<string, string> = {{\n{lines}\n}};\n"
 
 
 def _type(info: m.Type) -> str:

@@ -101,7 +101,7 @@ def test_what_is_said_beyond_the_title(tab, stopped):
     assert "400" in tab.part("banner-text").inner_text()
     tab.choose(stopped["interrupted"]).shows_banner("interrupted")
     where = tab.part("banner-where").inner_text()
-    assert "Round 1" in where and "streaming llm" in where and "just now" in where
+    assert "Round 1" in where and "while answering" in where and "just now" in where
 
 
 @pytest.mark.parametrize("reason", STOPS)

@@ -39,7 +39,7 @@ def test_resume_carries_on(visit, own_house, phase):
     tab = visit(own_house)
     id = killed(tab, own_house, phase)
     assert "Resume where you left off?" in tab.part("banner-title").inner_text()
-    expected = "streaming llm" if phase == "streaming" else "executing tools"
+    expected = "while answering" if phase == "streaming" else "while using tools"
     assert expected in tab.part("banner-where").inner_text()
     until(lambda: tab.part("banner-resume").is_enabled(), "a button")
     tab.resume()

@@ -121,6 +121,8 @@ def test_the_wall_clock_is_a_limit_too():  # spec: B4
     )
 
     assert expected == ask(Limits(wall_ms=60_000, tool_calls=0), used(), elapsed_ms=90_000)
+    brief = ask(Limits(wall_ms=300, tool_calls=0), used(), elapsed_ms=516)
+    assert "Time limit reached: 0.5 s of 0.3 s (172%)." == brief.text
 
 
 def test_every_reason_is_one_that_a_stop_can_have():  # spec: A4

@@ -118,6 +118,20 @@ def test_a_login_code_works_once(place):  # spec: J4
     assert error(place.request("GET", path, token=False)) == (401, "unauthorized")
 
 
+def test_a_link_that_is_used_up_says_so_on_a_page(place):  # spec: J4
+    path, first = log_in(place)
+    browser = {"Accept": "text/html,application/xhtml+xml"}
+    status, headers, body = place.request("GET", path, token=False, headers=browser)
+    assert (status, headers["content-type"]) == (401, "text/html; charset=utf-8")
+    assert "hold up" in body and "does not work any more" in body
+    again = {**browser, "Cookie": cookie_of(first)}
+    status, headers, _ = place.request("GET", path, token=False, headers=again)
+    assert (status, headers["location"]) == (303, "/")  # it is in already
+    machine = {"Accept": "application/json"}
+    answer = place.request("GET", path, token=False, headers=machine)
+    assert error(answer) == (401, "unauthorized")
+
+
 def test_the_cookie_opens_what_the_token_opens(place):  # spec: J4
     _, answer = log_in(place)
     headers = {"Cookie": cookie_of(answer)}

@@ -4,11 +4,12 @@ import pytest
 
 from holdfast.core import events as e
 from holdfast.core.ids import CallId, Millis, RoundNumber, RunNumber, TimerId
-from holdfast.core.session import Call, Evidence, Phase, Stop, StopReason, Timer
+from holdfast.core.session import Call, ErrorClass, Evidence, Phase, Stop, StopReason, Timer
+from holdfast.views.plain import DOING, DURING, REASONS, TABLES, TROUBLE
 from holdfast.views.stops import stop_out
 from holdfast.views.table import unique_digits
 from holdfast.views.timeline import Timeline, clean
-from holdfast.views.words import EXIT_CODES, SHORT, STOPPED, banner
+from holdfast.views.words import EXIT_CODES, STOPPED, banner, beyond, explained, strip
 from holdfast.wire import KINDS, LimitsIn, event_in, event_out
 
 AT = Millis(1_800_000_000_123)
@@ -50,8 +51,26 @@ def test_every_word_is_snake_case():  # spec: J2
 
 def test_every_reason_has_its_words_and_its_exit_code():  # spec: K2 I2
     every = set(StopReason)
-    assert set(STOPPED) == set(SHORT) == set(EXIT_CODES) == every
+    assert set(STOPPED) == set(REASONS) == set(EXIT_CODES) == every
     assert banner(stop_out(STOP)) == "Rate limited until 08:01 UTC"
+
+
+def test_the_time_of_day_is_the_readers_own():  # spec: K2
+    told = banner(stop_out(STOP), lambda at: f"[{at}]")
+    assert told == f"Rate limited until [{AT + 60_000}]"
+    shown = strip(stop_out(STOP))
+    assert (shown.title, shown.resumes_at) == ("Rate limited", "2027-01-15T08:01:00.123Z")
+
+
+def test_people_read_words_and_nothing_twice():  # spec: K2
+    for table in TABLES.values():
+        assert not [text for text in table.values() if "_" in text or "llm" in text]
+    trouble = Stop(reason=StopReason.ERROR, error=ErrorClass.AUTH, message="It said 401.")
+    assert beyond(stop_out(trouble)) == "The key or login was refused. It said 401."
+    over = Stop(reason=StopReason.TIME_LIMIT, message="Time limit reached: 0.5 s of 0.3 s (172%).")
+    assert explained(stop_out(over)) == "Time limit reached: 0.5 s of 0.3 s (172%)."
+    assert set(map(Phase, DURING)) == set(DOING) == set(Phase)
+    assert set(TROUBLE) == set(ErrorClass)
 
 
 def test_text_is_shown_once_however_often_it_comes():

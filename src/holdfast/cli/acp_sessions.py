@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.cli.output import local_clock
 from holdfast.client import ApiError, Client, DaemonLost, keys
 from holdfast.core import events as e
 from holdfast.core.session import Decision, ErrorClass, Stop
@@ -170,7 +171,7 @@ class Sessions:
         if end is None:
             code = AUTH if stop.error is ErrorClass.AUTH else FAILED
             data = {"reason": stop.reason, "resume": f"hold resume {id}"}
-            raise Trouble(code, words(stop), data)
+            raise Trouble(code, words(stop, local_clock), data)
         return {"stopReason": end}
 
     def _followed(self, id: str, input: str, sent: PromptOut) -> Stop:

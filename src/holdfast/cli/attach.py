@@ -13,7 +13,7 @@ import click
 
 from holdfast.cli.follow import Follower
 from holdfast.cli.leaving import Left, may_leave
-from holdfast.cli.output import connect, note
+from holdfast.cli.output import connect, local_clock, note
 from holdfast.cli.screen import Screen
 from holdfast.cli.terminal import enter, has_terminal
 from holdfast.client import ApiError, Client, keys
@@ -110,7 +110,7 @@ def _send(client: Client, id: str, text: str) -> PromptOut | None:
 
 def _tail(client: Client, session: SessionOut) -> int:
     """Shows the end of its history; the place up to which it was shown."""
-    timeline, screen = Timeline(), Screen()
+    timeline, screen = Timeline(local_clock), Screen()
     after = max(session.head - TAIL, 0)
     while found := client.get(f"/api/sessions/{session.id}/events?after={after}", EventsOut).events:
         for out in found:

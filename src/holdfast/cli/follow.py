@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from holdfast.cli.leaving import Left, may_leave
-from holdfast.cli.output import INTERRUPT, QUESTION, note
+from holdfast.cli.output import INTERRUPT, QUESTION, local_clock, note
 from holdfast.cli.screen import Screen
 from holdfast.cli.work import outcome
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
@@ -39,7 +39,7 @@ class Follower:
         self._asked: set[str] = set()
         self._cancelling = self.left = False
         self._restarted = False
-        self._screen, self._timeline = Screen(), Timeline()
+        self._screen, self._timeline = Screen(), Timeline(local_clock)
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
 
     def follow(self, after: int) -> int:

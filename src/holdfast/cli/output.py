@@ -66,6 +66,14 @@ def say_bulk(found: "BulkOut", *, as_json: bool) -> int:
     return 0
 
 
+def local_clock(at: int) -> str:
+    """The time of day where the user sits, with the day if that is not today's."""
+    import time
+
+    then, now = time.localtime(at / 1000), time.localtime()
+    return time.strftime("%H:%M" if then[:3] == now[:3] else "%a %d %b, %H:%M", then)
+
+
 def note(text: str) -> None:
     """Beside the output proper."""
     from holdfast.views.timeline import clean

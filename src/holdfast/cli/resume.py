@@ -16,6 +16,7 @@ from holdfast.cli.output import (
     TIMEOUT,
     connect,
     json_option,
+    local_clock,
     note,
     say_bulk,
     say_json,
@@ -23,9 +24,12 @@ from holdfast.cli.output import (
 from holdfast.cli.run import LIMITS, QUESTIONS, limit_options
 from holdfast.cli.work import outcome
 from holdfast.client import MANY, Client, DaemonLost, keys
+from holdfast.core.plan import Strategy
 from holdfast.core.session import State, StopReason
+from holdfast.core.truth import Drift
 from holdfast.views.document import SessionOut
 from holdfast.views.moments import age, from_rfc3339
+from holdfast.views.plain import CONTEXT, WORKSPACE
 from holdfast.views.timeline import clean
 from holdfast.views.words import EXIT_CODES, banner, explained, money
 from holdfast.wire import BulkOut, LimitsIn, PlanOut, ResumeIn, RunOut, SessionsOut
@@ -103,18 +107,23 @@ def _plan(client: Client, id: str, wanted: ResumeIn, *, as_json: bool) -> int:
     if not found.would_run:
         print(f"It would not run: {clean(found.reason)} {clean(found.hint)}".rstrip())
         return 0
-    print(f"strategy: {found.strategy}" + (f" ({found.why})" if found.why else ""))
-    print(f"drift:    {found.drift or 'not looked at'}")
-    if found.rebuild:
-        print(f"rebuild:  the workspace is gone; made again from {clean(found.rebuild)}")
-    price = "" if found.estimate_usd is None else f", about {money(found.estimate_usd)}"
-    print(f"to read:  about {found.estimate_tokens:,} tokens{price}")
-    for risk in found.risks:
-        print(f"risk:     {risk}")
-    for call, done in found.calls.items():
-        print(f"call:     {clean(call)}: {done.replace('_', ' ')}")
+    _say_plan(found)
     print(f"\n{clean(found.message)}" if found.message else "")
     return 0
+
+
+def _say_plan(found: PlanOut) -> None:
+    context = CONTEXT[Strategy(found.strategy)] if found.strategy else "nothing"
+    print(f"context:   {context}" + (f" ({found.why})" if found.why else ""))
+    place = WORKSPACE[Drift(found.drift)] if found.drift else "not looked at"
+    made = f"; it is made again from {clean(found.rebuild)}" if found.rebuild else ""
+    print(f"workspace: {place}{made}")
+    price = "" if found.estimate_usd is None else f", about {money(found.estimate_usd)}"
+    print(f"to read:   about {found.estimate_tokens:,} tokens{price}")
+    for risk in found.risks:
+        print(f"risk:      {risk}")
+    for call, done in found.calls.items():
+        print(f"call:      {clean(call)}: {done.replace('_', ' ')}")
 
 
 def _all(client: Client, wanted: ResumeIn, *, as_json: bool) -> int:
@@ -153,7 +162,7 @@ def _pick(client: Client) -> str | None:
         return None
     now = time.time_ns() // 1_000_000
     for n, s in enumerate(found, 1):
-        why = banner(s.stop) if s.stop else ""
+        why = banner(s.stop, local_clock) if s.stop else ""
         print(
             f"{n:3}  {s.id[:6]}  {age(from_rfc3339(s.updated_at), now):10}  {clean(s.title)[:50]}"
         )
@@ -210,7 +219,7 @@ def _said(client: Client, session: SessionOut, *, as_json: bool) -> int:
     if last is None:
         return 0
     if not as_json:
-        print(clean(explained(last)))
+        print(clean(explained(last, local_clock)))
         for line in outcome(client, session):
             print(line)
         print(f"Resume with: hold resume {session.id}")

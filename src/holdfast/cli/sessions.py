@@ -4,7 +4,7 @@ import time
 
 import click
 
-from holdfast.cli.output import columns, connect, json_option, note, paint, say_json
+from holdfast.cli.output import columns, connect, json_option, local_clock, note, paint, say_json
 from holdfast.client import Client
 from holdfast.core.session import State
 from holdfast.views.document import SessionOut
@@ -44,7 +44,7 @@ def _print(s: SessionOut) -> None:
         ("used", f"{s.tokens.input} tokens in, {s.tokens.output} out {_cost(s)}".rstrip()),
     ]
     if s.run is not None:
-        rows.append(("run", f"{s.run}, round {s.round}, {s.phase.replace('_', ' ')}"))
+        rows.append(("run", f"{s.run}, round {s.round}, {s.doing}"))
     columns([row for row in rows if row[1]])
     if s.quarantined:
         print(f"\nPut aside, because it cannot be read: {s.quarantined}")
@@ -55,7 +55,7 @@ def _print(s: SessionOut) -> None:
         print(f"\nqueued: {clean(waiting.text)[:200]}")
     last = s.stop or s.last_stop
     if last is not None and s.run is None:
-        print(f"\n{paint(clean(explained(last)), 'bold')}\n  {where(last, now)}")
+        print(f"\n{paint(clean(explained(last, local_clock)), 'bold')}\n  {where(last, now)}")
     if s.state is State.WAITING_FOR_INPUT:
         print(f"Resume with: hold resume {s.id}")
 
@@ -69,7 +69,7 @@ def logs(*, id: str, as_json: bool) -> int:
     from holdfast.views.timeline import Timeline
 
     client = connect()
-    timeline, screen, after = Timeline(), Screen(), 0
+    timeline, screen, after = Timeline(local_clock), Screen(), 0
     while True:
         found = client.get(f"/api/sessions/{id}/events?after={after}", EventsOut)
         for out in found.events:

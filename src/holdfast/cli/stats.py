@@ -6,7 +6,9 @@ from collections import Counter
 import click
 
 from holdfast.cli.output import connect, json_option, paint, say_json
+from holdfast.core.session import Phase
 from holdfast.views.moments import span
+from holdfast.views.plain import DOING, TABLES
 from holdfast.views.plots import lying, room, standing
 from holdfast.views.stats import DayOut, StatsOut
 from holdfast.views.words import money
@@ -54,7 +56,9 @@ def _stops(found: StatsOut, *, plain: bool) -> None:
     most = max(by_reason.values())
     for reason, count in by_reason.most_common():
         bar = lying(count, most, BAR, plain=plain).ljust(BAR)
-        print(f"  {reason.replace('_', ' '):<{LABEL}} {paint(bar, _colour(reason))} {count:>5}")
+        print(
+            f"  {TABLES['REASONS'].get(reason, reason):<{LABEL}} {paint(bar, _colour(reason))} {count:>5}"
+        )
     by_phase = Counter[str]()
     for stop in found.stops:
         if stop.reason != "completed":
@@ -65,7 +69,7 @@ def _stops(found: StatsOut, *, plain: bool) -> None:
     most = max(by_phase.values())
     for phase, count in by_phase.most_common():
         bar = lying(count, most, BAR, plain=plain).ljust(BAR)
-        print(f"  {phase.replace('_', ' '):<{LABEL}} {bar} {count:>5}")
+        print(f"  {DOING[Phase(phase)]:<{LABEL}} {bar} {count:>5}")
 
 
 def _colour(reason: str) -> str:
@@ -84,8 +88,11 @@ def _resumes(found: StatsOut) -> None:
         print(f"  time to resume: half within {p50}, 90% within {p90}, 99% within {p99}")
     repeated = f"{of.repeated_calls} calls, in {of.with_repeats} resumes"
     print(f"  repeated work: {repeated if of.repeated_calls else 'none'}")
-    for name, counts in (("strategy", found.strategies), ("drift", found.drifts)):
-        told = ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in counts.items())
+    for name, counts, words in (
+        ("context", found.strategies, TABLES["CONTEXT"]),
+        ("workspace", found.drifts, TABLES["WORKSPACE"]),
+    ):
+        told = ", ".join(f"{words.get(key, key)} ({n})" for key, n in counts.items())
         if told:
             print(f"  {name}: {told}")
 

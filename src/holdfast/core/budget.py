@@ -17,6 +17,7 @@ from typing import Literal
 from holdfast.core.value import Value
 
 WARN_PERCENT = 80
+TENTHS = 10_000  # ms: below it, time is told more finely
 
 
 class Usage(Value):
@@ -112,7 +113,7 @@ def exceeded(
                 reason=gauge.reason,
                 percent=gauge.percent,
                 limit=gauge.name,
-                text=f"{_LABEL[gauge.name]} reached: {_of(gauge)}.",
+                text=f"{LABELS[gauge.name]} reached: {_of(gauge)}.",
             )
     return None
 
@@ -183,7 +184,7 @@ def _gauges(
             yield Gauge(name=name, reason=reason, used=max(0, used), limit=limit)
 
 
-_LABEL = {
+LABELS = {
     "cost": "Budget limit",
     "session_cost": "Budget limit of the session",
     "tokens": "Token limit",
@@ -213,6 +214,11 @@ def _amount(name: str, number: int) -> str:
         case "cost" | "session_cost":
             return dollars(number)
         case "time":
-            return f"{max(0, number) // 1000} s"
+            return _seconds(max(0, number))
         case _:
             return str(max(0, number))
+
+
+def _seconds(millis: int) -> str:
+    """Tenths where whole seconds would say nothing."""
+    return f"{millis / 1000:.1f} s" if millis < TENTHS else f"{millis // 1000} s"

@@ -113,6 +113,10 @@ class Doorman:
         if any(origin.lower() not in self._origins for origin in origins):
             raise Denied("forbidden", "Requests from other sites are refused.")
 
+    def knows(self, asked: Asked) -> bool:
+        """This browser has logged in before."""
+        return self._has_pass(asked)
+
     def _check_credential(self, asked: Asked) -> None:
         bearer = asked.one("authorization")
         if bearer is not None:

@@ -110,10 +110,7 @@ class Guard:
                 reply = page.stranger()
         if reply is None:
             return False
-        start = {"type": "http.response.start", "status": reply.status, "headers": reply.headers}
-        await send(start)
-        body = b"" if asked.method == "HEAD" else reply.body
-        await send({"type": "http.response.body", "body": body})
+        await _reply(reply, asked, send)
         return True
 
     async def _login(self, scope: Scope, asked: Asked, send: Send) -> None:
@@ -122,12 +119,27 @@ class Guard:
         if asked.method != "GET":
             raise Denied("not_found", "There is nothing here.")
         code = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("code", [""])[0]
-        value = self._doorman.exchange(code)
+        try:
+            value = self._doorman.exchange(code)
+        except Denied:
+            if not page.wants_page(asked.one("accept") or ""):
+                raise
+            # An installed page or a second click: whoever is in already needs no link.
+            known = self._doorman.knows(asked)
+            await _reply(page.home() if known else page.used_up(), asked, send)
+            return
         secure = "; Secure" if _behind_tls(asked) else ""
         cookie = f"{self._doorman.cookie}={value}; HttpOnly; SameSite=Strict; Path=/{secure}"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode())]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+
+async def _reply(reply: page.Reply, asked: Asked, send: Send) -> None:
+    start = {"type": "http.response.start", "status": reply.status, "headers": reply.headers}
+    await send(start)
+    body = b"" if asked.method == "HEAD" else reply.body
+    await send({"type": "http.response.body", "body": body})
 
 
 def _for_a_person(scope: Scope, asked: Asked) -> bool:

@@ -31,19 +31,25 @@ ASK_AGAIN = "no-cache"
 
 PLAIN = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head>
-<body><h1>Holdfast</h1>{}</body></html>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><link rel="stylesheet" href="/plain.css"></head>
+<body><main><img src="/icon.svg" alt="" width="44" height="44"><h1>{}</h1>{}</main></body></html>
 """
-STRANGER = PLAIN.format(
-    "<p>This browser is not logged in here.</p>"
-    "<p><code>hold up</code> prints a link that logs it in, once; so does "
-    "<code>hold status --link</code>.</p>"
+FRESH_LINK = (
+    "<p>Run <code>hold up</code> on the machine where Holdfast runs, and open the link that it prints. "
+    "It logs this browser in, once.</p>"
+)
+STRANGER = PLAIN.format("This browser is not logged in", FRESH_LINK)
+USED_UP = PLAIN.format(
+    "This link does not work any more",
+    "<p>A link is good once, and for five minutes. Nothing is lost.</p>" + FRESH_LINK,
 )
 NOT_BUILT = PLAIN.format(
-    "<p>The daemon runs, but its page was not built.</p>"
+    "The page was not built",
+    "<p>The daemon runs and has everything; only this page is missing.</p>"
     "<p>In a clone, <code>make up</code> builds it (Node 20.19 or later is used if there is one, and "
     "fetched into <code>.venv</code> if not). A released package carries it.</p>"
-    "<p>The command line needs no page: <code>hold ls</code>, <code>hold attach</code>.</p>"
+    "<p>The command line needs no page: <code>hold ls</code>, <code>hold attach</code>.</p>",
 )
 
 
@@ -60,6 +66,20 @@ def is_page(path: str) -> bool:
 
 def stranger() -> Reply:
     return _html(401, STRANGER)
+
+
+def used_up() -> Reply:
+    """For a link that was opened before, or too late."""
+    return _html(401, USED_UP)
+
+
+def home() -> Reply:
+    return Reply(303, _lines({"location": "/"}), b"")
+
+
+def wants_page(accept: str) -> bool:
+    """A person's browser names HTML; a program says that it wants JSON, or nothing in particular."""
+    return "text/html" in accept.lower()
 
 
 def serve(path: str, accepts: str = "", known: str = "", *, root: Path = STATIC) -> Reply | None:

@@ -220,7 +220,7 @@ def listed(id: str, head: int, row: Summary, around: Around, quarantined: str = 
         via=row.via,
         model=row.model,
         mode=row.mode,
-        workspace=WorkspaceOut(path=row.workspace, branch=row.branch),
+        workspace=WorkspaceOut(path=row.workspace, branch=row.branch, repo=row.repo),
         run=row.run,
         phase=row.phase,
         round=row.round,

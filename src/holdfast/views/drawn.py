@@ -21,7 +21,14 @@ from holdfast.views.items import (
 from holdfast.views.moments import rfc3339
 from holdfast.views.stops import stop_out
 from holdfast.views.timeline import title
-from holdfast.views.words import banner, beyond, resumed, workspace_lost, workspace_rebuilt
+from holdfast.views.words import (
+    beyond,
+    headline,
+    resumed,
+    warned,
+    workspace_lost,
+    workspace_rebuilt,
+)
 
 SHOWN = 4096  # characters of an input or output that an item carries
 
@@ -73,7 +80,7 @@ def stop(event: e.RunStopped, fields: Fields) -> StopItem:
     return StopItem(
         reason=event.stop.reason,
         error=found.error,
-        title=banner(found),
+        title=headline(found),
         text=beyond(found),
         phase=event.stop.phase,
         round=found.round,
@@ -148,9 +155,12 @@ def _rewound(event: e.Rewound) -> tuple[Level, str]:
 
 NOTICES: dict[type, Callable[[Any], tuple[Level, str]]] = {
     e.Notice: lambda ev: ("warning" if ev.kind in TROUBLE else "info", ev.text),
-    e.BudgetWarned: lambda ev: ("warning", f"{ev.percent}% of the {ev.limit} limit is used"),
+    e.BudgetWarned: lambda ev: ("warning", warned(ev)),
     e.ContextLost: lambda ev: ("warning", f"The agent lost its context: {ev.why}"),
-    e.ConversationRepaired: lambda ev: ("info", f"Put right: {'; '.join(ev.repairs)}"),
+    e.ConversationRepaired: lambda ev: (
+        "info",
+        f"The conversation was put in order for the model: {'; '.join(ev.repairs)}",
+    ),
     e.PolicyFired: lambda ev: ("info", f"{ev.trigger}: {ev.action} (attempt {ev.attempt})"),
     e.SessionFailed: lambda ev: ("error", ev.message),
     e.WorkspaceLost: lambda ev: ("warning", workspace_lost(ev)),

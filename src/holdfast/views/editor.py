@@ -10,9 +10,10 @@ import msgspec
 from holdfast.core import events as e
 from holdfast.core.session import Call, Closing, Stop, StopReason
 from holdfast.core.value import Value
+from holdfast.views.moments import clock
 from holdfast.views.stops import stop_out
 from holdfast.views.timeline import title
-from holdfast.views.words import explained
+from holdfast.views.words import Clock, explained
 
 Update = dict[str, object]
 
@@ -115,9 +116,9 @@ class Editor:
         }
 
 
-def words(stop: Stop) -> str:
+def words(stop: Stop, clock: Clock = clock) -> str:
     out = stop_out(stop)
-    return explained(out) if out else stop.message
+    return explained(out, clock) if out else stop.message
 
 
 def _said(who: str, text: str | None) -> Update:

@@ -13,6 +13,7 @@ class Summary(Value):
     mode: str = ""
     workspace: str = ""
     branch: str = ""
+    repo: str = ""  # empty in a line that was written before there was this
     stop: Stop | None = None
     last_stop: Stop | None = None
     stop_seen: bool = True
@@ -50,6 +51,7 @@ def summary(s: Session) -> Summary:
         mode=s.mode,
         workspace=s.workspace.path,
         branch=s.workspace.branch,
+        repo=s.workspace.repo,
         stop=s.stop,
         last_stop=s.last_stop,
         stop_seen=s.stop_seen,

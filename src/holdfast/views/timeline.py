@@ -14,9 +14,9 @@ from holdfast.core import events as e
 from holdfast.core.budget import Usage, add
 from holdfast.core.session import Call
 from holdfast.core.value import Value
-from holdfast.views.moments import span
+from holdfast.views.moments import clock, span
 from holdfast.views.stops import stop_out
-from holdfast.views.words import explained, money, workspace_lost, workspace_rebuilt
+from holdfast.views.words import Clock, explained, money, warned, workspace_lost, workspace_rebuilt
 
 WIDTH = 100  # of a call's arguments on its line
 # Escape sequences, and control characters other than tab and newline, C1 among them.
@@ -39,7 +39,8 @@ class Shown(Value):
 class Timeline:
     """Grows by `add`; each call says what there is to show beyond what was shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = clock) -> None:
+        self._clock = clock
         self.doing = "starting"
         self.round = 0
         self._used = Usage()
@@ -58,11 +59,11 @@ class Timeline:
             case e.RunStopped(stop=stop):
                 self.doing = "stopped"
                 found = stop_out(stop)
-                return [_line(explained(found))] if found else []
+                return [_line(explained(found, self._clock))] if found else []
             case e.Notice(text=text):
                 return [_line(f"! {text}")]
-            case e.BudgetWarned(percent=percent, limit=limit):
-                return [_line(f"! {percent}% of the {limit} limit is used")]
+            case e.BudgetWarned():
+                return [_line(f"! {warned(event)}")]
             case e.DecisionAsked(decision=decision):
                 self.doing = "waiting for an answer"
                 return [_line(f"? {decision.text}")]

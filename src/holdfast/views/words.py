@@ -1,12 +1,22 @@
-"""One line per stop, for people; what a reason means to a shell. The texts are SPEC K2's."""
+"""One line per stop, for people; what a reason means to a shell. The texts are SPEC K2's.
 
+What time it is where the reader sits, nobody knows here: the page gets moments and writes them itself,
+the command line brings its own `clock`."""
+
+from collections.abc import Callable
+
+from holdfast.core.budget import LABELS
+from holdfast.core.events_life import BudgetWarned
 from holdfast.core.events_work import WorkspaceLost, WorkspaceRebuilt
 from holdfast.core.offer import Offer, OfferKind
-from holdfast.core.session import StopReason
+from holdfast.core.session import ErrorClass, Phase, StopReason
 from holdfast.core.truth import Drift
 from holdfast.core.value import Value
 from holdfast.views.moments import age, clock, from_rfc3339
+from holdfast.views.plain import DOING, DURING, REASONS, TROUBLE
 from holdfast.views.stops import StopOut
+
+Clock = Callable[[int], str]  # a moment as the time of day
 
 STOPPED: dict[StopReason, str] = {
     StopReason.COMPLETED: "Completed",
@@ -18,19 +28,6 @@ STOPPED: dict[StopReason, str] = {
     StopReason.RATE_LIMITED: "Rate limited",
     StopReason.ERROR: "Something went wrong",
     StopReason.INTERRUPTED: "Session was interrupted. Resume where you left off?",
-}
-
-# In a column of a list: one or two words.
-SHORT: dict[StopReason, str] = {
-    StopReason.COMPLETED: "completed",
-    StopReason.CANCELLED: "cancelled",
-    StopReason.BUDGET_EXCEEDED: "budget limit",
-    StopReason.TOOL_LIMIT: "tool limit",
-    StopReason.ROUND_LIMIT: "round limit",
-    StopReason.TIME_LIMIT: "time limit",
-    StopReason.RATE_LIMITED: "rate limited",
-    StopReason.ERROR: "error",
-    StopReason.INTERRUPTED: "interrupted",
 }
 
 # The icon and the tint of a banner. What is completed has none.
@@ -55,7 +52,7 @@ class BannerOut(Value, omit_defaults=False):
     """All that the strip between messages and input shows (SPEC K2)."""
 
     reason: StopReason
-    title: str
+    title: str  # where there is a `resumes_at`, its reader adds "until", in local time
     text: str  # what is known beyond the title; may be empty
     icon: str
     tint: str
@@ -63,6 +60,7 @@ class BannerOut(Value, omit_defaults=False):
     dismiss: bool  # a second button
     at: str
     phase: str
+    during: str  # the phase, for people
     round: int
     resumes_at: str | None
 
@@ -91,15 +89,18 @@ EXIT_CODES: dict[StopReason, int] = {
 }
 
 
-def banner(stop: StopOut) -> str:
+def headline(stop: StopOut) -> str:
+    """Without moments."""
+    text = STOPPED[StopReason(stop.reason)]
+    spent = stop.reason == StopReason.BUDGET_EXCEEDED and stop.percent is not None
+    return f"{text} ({stop.percent}% used)" if spent else text
+
+
+def banner(stop: StopOut, clock: Clock = clock) -> str:
     """The one line between the last message and the input."""
-    reason = StopReason(stop.reason)
-    text = STOPPED[reason]
-    if reason is StopReason.BUDGET_EXCEEDED and stop.percent is not None:
-        return f"{text} ({stop.percent}% used)"
-    if reason is StopReason.RATE_LIMITED and stop.resumes_at is not None:
-        return f"{text} until {clock(from_rfc3339(stop.resumes_at))}"
-    return text
+    if stop.reason == StopReason.RATE_LIMITED and stop.resumes_at is not None:
+        return f"{headline(stop)} until {clock(from_rfc3339(stop.resumes_at))}"
+    return headline(stop)
 
 
 def strip(stop: StopOut | None, offer: Offer | None = None) -> BannerOut | None:
@@ -111,7 +112,7 @@ def strip(stop: StopOut | None, offer: Offer | None = None) -> BannerOut | None:
     icon, tint = LOOKS[reason]
     return BannerOut(
         reason=reason,
-        title=banner(stop),
+        title=headline(stop),
         text=(offer.reason if offer else "") or beyond(stop),
         icon=icon,
         tint=tint,
@@ -119,6 +120,7 @@ def strip(stop: StopOut | None, offer: Offer | None = None) -> BannerOut | None:
         dismiss=interrupted,
         at=stop.at,
         phase=stop.phase,
+        during=DURING[Phase(stop.phase)],
         round=stop.round,
         resumes_at=stop.resumes_at,
     )
@@ -138,19 +140,24 @@ def workspace_rebuilt(event: WorkspaceRebuilt) -> str:
     return f"Sandbox expired, starting fresh: the workspace was made again from {branch} alone"
 
 
+def warned(event: BudgetWarned) -> str:
+    return f"{event.percent}% of the {LABELS.get(event.limit, event.limit).lower()} is used"
+
+
 def resumed(drift: Drift) -> str:
     return f"Resumed; {MOVED[drift]}" if MOVED[drift] else "Resumed"
 
 
-def explained(stop: StopOut) -> str:
+def explained(stop: StopOut, clock: Clock = clock) -> str:
     """The banner's line and what we know beyond it."""
-    return f"{banner(stop)} {beyond(stop)}".strip()
+    said, more = banner(stop, clock), beyond(stop)
+    return f"{said}{'' if said.endswith('?') else ':'} {more}" if more else said
 
 
 def beyond(stop: StopOut) -> str:
-    known = [stop.message] if stop.message else []
-    if stop.error is not None:
-        known.append(f"[{stop.error}]")
+    trouble = TROUBLE[ErrorClass(stop.error)] if stop.error is not None else ""
+    message = stop.message.removeprefix(f"{STOPPED[StopReason(stop.reason)]}: ")
+    known = [said for said in (trouble, message) if said]
     if stop.evidence.get("daemon_stopping"):
         known.append("The daemon was stopped.")
     return " ".join(known)
@@ -159,7 +166,7 @@ def beyond(stop: StopOut) -> str:
 def where(stop: StopOut, now: int) -> str:
     """The second line of an interrupted session: round, phase, age."""
     parts = [f"round {stop.round}"] if stop.round else []
-    return ", ".join([*parts, stop.phase.replace("_", " "), age(from_rfc3339(stop.at), now)])
+    return ", ".join([*parts, DURING[Phase(stop.phase)], age(from_rfc3339(stop.at), now)])
 
 
 def doing(*, question: bool, phase: str | None, last: StopOut | None) -> str:
@@ -167,8 +174,8 @@ def doing(*, question: bool, phase: str | None, last: StopOut | None) -> str:
     if question:
         return "question open"
     if phase is not None:
-        return phase.replace("_", " ")
-    return SHORT[StopReason(last.reason)] if last else "not started"
+        return DOING[Phase(phase)]
+    return REASONS[StopReason(last.reason)] if last else "not started"
 
 
 def money(dollars: float) -> str:

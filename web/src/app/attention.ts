@@ -4,6 +4,7 @@
  */
 import { useEffect, useSyncExternalStore } from "react";
 import { go, hrefOf } from "@/app/route";
+import { titled } from "@/model/moments";
 import { useObserved } from "@/store/observed";
 import type { Sessions } from "@/store/sessions";
 import type { SessionOut } from "@/wire/types.gen";
@@ -38,7 +39,7 @@ function watch(sessions: Sessions): void {
 function tell(session: SessionOut): void {
   const looksAtIt = document.visibilityState === "visible" && location.pathname === hrefOf(session.id);
   if (looksAtIt || !wanted()) return;
-  const body = session.pending[0]?.text ?? session.banner?.title ?? session.doing;
+  const body = session.pending[0]?.text ?? (session.banner ? titled(session.banner) : session.doing);
   const shown = new Notification(session.title || "Holdfast", { body, tag: session.id, icon: "/icon-192.png" });
   shown.onclick = () => {
     window.focus();

@@ -18,6 +18,15 @@ export function clock(at: string): string {
   return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
 }
 
+/** "Rate limited until 14:05": with the day, if that is not today. */
+export function titled({ title, resumes_at: until }: { title: string; resumes_at: string | null }): string {
+  if (!until) return title;
+  const then = new Date(until);
+  const today = then.toDateString() === new Date().toDateString();
+  const day = today ? "" : then.toLocaleDateString(undefined, { weekday: "short", day: "numeric", month: "short" }) + ", ";
+  return `${title} until ${day}${clock(until)}`;
+}
+
 export function moment(at: string): string {
   return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }

@@ -46,6 +46,7 @@ export interface BannerOut {
   dismiss: boolean;
   at: string;
   phase: string;
+  during: string;
   round: number;
   resumes_at: string | null;
 }
@@ -649,3 +650,41 @@ export type Said =
   | Gap
   | Beat
   | Result;
+
+export const REASONS: Record<string, string> = {
+  "completed": "completed",
+  "cancelled": "stopped",
+  "budget_exceeded": "budget limit",
+  "tool_limit": "tool limit",
+  "round_limit": "round limit",
+  "time_limit": "time limit",
+  "rate_limited": "rate limited",
+  "error": "error",
+  "interrupted": "interrupted",
+};
+
+export const DURING: Record<string, string> = {
+  "idle": "between steps",
+  "starting": "while starting",
+  "streaming_llm": "while answering",
+  "executing_tools": "while using tools",
+  "delegating_coder": "while a coder worked",
+};
+
+export const CONTEXT: Record<string, string> = {
+  "replay": "the whole conversation, from our record",
+  "acp_resume": "the agent's own memory",
+  "acp_load": "the agent's own memory, read back to us",
+  "native": "the agent's own memory",
+  "inject": "our record, put before the next message",
+  "fresh": "none: the agent starts afresh",
+};
+
+export const WORKSPACE: Record<string, string> = {
+  "same": "as it was left",
+  "ours_partial": "with half-done changes of the agent's own",
+  "foreign_edits": "with changes by somebody else",
+  "branch_moved": "on another branch",
+  "head_moved": "with other commits",
+  "workspace_missing": "gone",
+};

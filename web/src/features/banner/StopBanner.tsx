@@ -3,7 +3,7 @@
  * and the tint's name come from the document; here is only what they look like.
  */
 import type { ReactNode } from "react";
-import { ago, clock, countdown } from "@/model/moments";
+import { ago, clock, countdown, titled } from "@/model/moments";
 import type { Sent } from "@/store/courier";
 import { Icon, isIcon } from "@/ui/Icon";
 import { useNow } from "@/ui/useNow";
@@ -38,7 +38,7 @@ export function StopBanner({ banner, resuming, enabled, onResume, onDismiss, onP
       <div className="min-w-0 flex-1 leading-5">
         <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 @xl:flex-nowrap">
           <span className="font-medium @max-xl:line-clamp-3 @max-xl:text-[0.8125rem] @max-xl:leading-[1.125rem]" data-testid="banner-title">
-            {banner.title}
+            {titled(banner)}
           </span>
           {banner.resumes_at && <Countdown until={banner.resumes_at} />}
           {!banner.dismiss && <Beyond text={failed?.message ?? banner.text} />}
@@ -94,8 +94,7 @@ function Beyond({ text }: { text: string }) {
 /** The second line of an interrupted session. */
 function Where({ banner, trouble }: { banner: BannerOut; trouble: string }) {
   const now = useNow(30_000);
-  const phase = banner.phase.replaceAll("_", " ");
-  const parts = [banner.round ? `Round ${banner.round}` : "", phase, ago(banner.at, now), banner.text];
+  const parts = [banner.round ? `Round ${banner.round}` : "", banner.during, ago(banner.at, now), banner.text];
   return (
     <p className="truncate text-xs opacity-90" data-testid="banner-where">
       {trouble || parts.filter(Boolean).join(" · ")}

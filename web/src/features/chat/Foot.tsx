@@ -4,6 +4,7 @@ import { StopBanner } from "@/features/banner/StopBanner";
 import { Meter } from "@/features/chat/Meter";
 import { Composer, type ComposerHandle } from "@/features/composer/Composer";
 import { Queue } from "@/features/composer/Queue";
+import { titled } from "@/model/moments";
 import type { Role } from "@/model/lock";
 import { editQueued, reopen, withdraw } from "@/store/deeds";
 import type { Notes } from "@/store/notes";
@@ -79,7 +80,7 @@ function Announcement({ session }: { session: SessionOut }) {
     : run !== null
       ? "The agent is working."
       : banner
-        ? `${banner.title}. ${banner.button ? `${banner.button} available.` : ""}`
+        ? `${titled(banner)}. ${banner.button ? `${banner.button} available.` : ""}`
         : "The agent is waiting.";
   return (
     <p role="status" aria-live="polite" className="sr-only" data-testid="announcement">

@@ -1,14 +1,15 @@
 /** What stands between messages: resumes, stops, notices, the plan, a coder at work. */
 import type { ReactNode } from "react";
 import { Fold } from "@/features/chat/Fold";
-import { clock, countdown, moment } from "@/model/moments";
+import { clock, countdown, moment, titled } from "@/model/moments";
 import { Icon, type IconName } from "@/ui/Icon";
 import { useNow } from "@/ui/useNow";
 import { Working } from "@/ui/Working";
 import type { CoderItem, CompactedItem, DividerItem, NoticeItem, PlanItem, PlanLine, StopItem } from "@/wire/types.gen";
+import { CONTEXT } from "@/wire/types.gen";
 
 export function Divider({ item }: { item: DividerItem }) {
-  const about = [item.strategy, item.drift].filter(Boolean).join(" · ").replaceAll("_", " ");
+  const about = item.strategy ? `Context: ${CONTEXT[item.strategy] ?? item.strategy}` : "";
   const rule = <Rule icon="play" text={item.text} about={about} at={item.at} />;
   if (!item.briefing) return <div data-testid="divider">{rule}</div>;
   return (
@@ -67,7 +68,7 @@ export function StopLine({ item }: { item: StopItem }) {
   return (
     <p className="flex items-baseline gap-2 text-xs text-ink-3" data-testid="stop" data-reason={item.reason} title={moment(item.at)}>
       <Icon name={STOPS[item.reason] ?? "wrench"} size={13} className={`translate-y-0.5 ${tint}`} />
-      <span className="font-medium text-ink-2">{item.title}</span>
+      <span className="font-medium text-ink-2">{titled(item)}</span>
       {item.text && <span className="min-w-0 truncate max-sm:hidden">{item.text}</span>}
       <span className="tabular ml-auto shrink-0">{clock(item.at)}</span>
     </p>

@@ -6,7 +6,7 @@ import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Icon } from "@/ui/Icon";
 import { Working } from "@/ui/Working";
-import type { PlanOut, SessionOut } from "@/wire/types.gen";
+import { CONTEXT, type PlanOut, type SessionOut, WORKSPACE } from "@/wire/types.gen";
 
 interface Props {
   session: SessionOut;
@@ -54,8 +54,8 @@ function Planned({ plan, onChanges }: { plan: PlanOut; onChanges(): void }) {
       )}
       <Truth message={plan.message} onChanges={onChanges} />
       <dl className="grid grid-cols-[7rem_1fr] gap-x-4 gap-y-2 max-sm:grid-cols-1">
-        {plan.strategy && <Fact name="Context">{[plan.strategy.replaceAll("_", " "), plan.why].filter(Boolean).join(": ")}</Fact>}
-        {plan.drift && <Fact name="Workspace">{plan.drift.replaceAll("_", " ")}</Fact>}
+        {plan.strategy && <Fact name="Context">{[CONTEXT[plan.strategy] ?? plan.strategy, plan.why && `(${plan.why})`].filter(Boolean).join(" ")}</Fact>}
+        {plan.drift && <Fact name="Workspace">{WORKSPACE[plan.drift] ?? plan.drift}</Fact>}
         {plan.rebuild && <Fact name="Made again from">{plan.rebuild}</Fact>}
         {plan.estimate_usd !== null && <Fact name="Cost, about">{money(plan.estimate_usd)}</Fact>}
         {calls.length > 0 && (

@@ -6,7 +6,7 @@ import { ago, count, lasting, money } from "@/model/moments";
 import { IconButton } from "@/ui/Button";
 import { useNow } from "@/ui/useNow";
 import { Working } from "@/ui/Working";
-import type { StatsOut, StopOutcome } from "@/wire/types.gen";
+import { CONTEXT, DURING, REASONS, type StatsOut, type StopOutcome, WORKSPACE } from "@/wire/types.gen";
 
 const SPANS = [7, 30, 90] as const;
 
@@ -75,13 +75,13 @@ function Figures({ stats, hrefOf }: { stats: StatsOut; hrefOf(session: string): 
         <Panel title="Why it stopped, and in which phase">
           <Ranked
             empty="Nothing has stopped."
-            rows={stats.stops.slice(0, 8).map(({ reason, phase, count: times }) => ({ name: words(reason), about: words(phase), count: times, tint: tintOf(reason) }))}
+            rows={stats.stops.slice(0, 8).map(({ reason, phase, count: times }) => ({ name: word(REASONS, reason), about: reason === "completed" ? "" : word(DURING, phase), count: times, tint: tintOf(reason) }))}
           />
         </Panel>
         <Panel title="How context came back, and what had changed">
-          <Ranked empty="Nothing was resumed." rows={ranked(stats.strategies)} />
+          <Ranked empty="Nothing was resumed." rows={ranked(stats.strategies, CONTEXT)} />
           <div className="mt-4 border-t border-line pt-3">
-            <Ranked empty="" rows={ranked(stats.drifts).map((row) => ({ ...row, tint: row.name === "same" ? "bg-good" : "bg-warn" }))} />
+            <Ranked empty="" rows={ranked(stats.drifts, WORKSPACE).map((row) => ({ ...row, tint: row.name === WORKSPACE["same"] ? "bg-good" : "bg-warn" }))} />
           </div>
         </Panel>
       </div>
@@ -119,7 +119,7 @@ function Latest({ rows, hrefOf }: { rows: StopOutcome[]; hrefOf(session: string)
       <table className="w-full text-left text-xs whitespace-nowrap">
         <thead className="text-ink-3">
           <tr>
-            {["Session", "When", "Why", "Phase", "Resumed after", "Context", "Workspace", "Result"].map((name) => (
+            {["Session", "When", "Why", "At", "Resumed after", "Context", "Workspace", "Result"].map((name) => (
               <th key={name} scope="col" className="pr-5 pb-2 font-medium">
                 {name}
               </th>
@@ -135,11 +135,11 @@ function Latest({ rows, hrefOf }: { rows: StopOutcome[]; hrefOf(session: string)
                 </a>
               </td>
               <td className="tabular pr-5">{ago(row.at, now)}</td>
-              <td className="pr-5">{words(row.reason)}</td>
-              <td className="pr-5">{words(row.phase)}</td>
+              <td className="pr-5">{word(REASONS, row.reason)}</td>
+              <td className="pr-5">{word(DURING, row.phase)}</td>
               <td className="tabular pr-5">{row.seconds_to_resume === null ? "–" : lasting(row.seconds_to_resume * 1_000)}</td>
-              <td className="pr-5">{words(row.strategy) || "–"}</td>
-              <td className="pr-5">{words(row.drift) || "–"}</td>
+              <td className="pr-5">{word(CONTEXT, row.strategy) || "–"}</td>
+              <td className="pr-5">{word(WORKSPACE, row.drift) || "–"}</td>
               <td className={row.success === false ? "text-bad" : row.success ? "text-good" : ""}>
                 {row.success === null ? "open" : row.success ? "came back" : "failed"}
                 {row.repeated > 0 && ` · ${row.repeated} repeated`}
@@ -152,11 +152,11 @@ function Latest({ rows, hrefOf }: { rows: StopOutcome[]; hrefOf(session: string)
   );
 }
 
-const words = (name: string): string => name.replaceAll("_", " ");
+const word = (table: Record<string, string>, name: string): string => table[name] ?? name;
 
-const ranked = (counts: Record<string, number>) =>
+const ranked = (counts: Record<string, number>, table: Record<string, string>) =>
   Object.entries(counts)
-    .map(([name, times]) => ({ name: words(name), count: times }))
+    .map(([name, times]) => ({ name: word(table, name), count: times }))
     .sort((a, b) => b.count - a.count);
 
 function tintOf(reason: string): string {

@@ -41,10 +41,19 @@ def brought_back(context, house, storage):
 
 
 def kill_renderers(context):
-    """The processes that draw pages are ended from outside: no event, no last word."""
+    """The processes that draw pages are ended from outside: no event, no last word.
+
+    It is over when the browser has noticed each death. One page says so earlier, by its "crash"; but
+    until the last of them is missed, the browser may put its next page into a process that is dead.
+    """
     session = context.browser.new_browser_cdp_session()
-    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
-    for process in processes:
-        if process["type"] == "renderer":
-            os.kill(process["id"], signal.SIGKILL)
+    killed = renderers(session)
+    for process in killed:
+        os.kill(process, signal.SIGKILL)
+    until(lambda: not killed & renderers(session), "the end of the processes that draw")
     session.detach()
+
+
+def renderers(session):
+    found = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    return {process["id"] for process in found if process["type"] == "renderer"}

@@ -76,7 +76,8 @@ def _response_finished(s: Session, event: e.ResponseFinished) -> Changes:
 
 def _call_intended(s: Session, event: e.CallIntended) -> Changes:
     changes = _call(s, event.call, status=CallStatus.INTENDED, attempt=event.attempt)
-    if s.changed < s.round and any(c.call.id == event.call and _changes(c.call) for c in s.calls):
+    known = _known(s, event.call) if s.changed < s.round else None
+    if known is not None and _changes(known.call):
         changes["changed"] = s.round
     return changes
 
@@ -86,7 +87,7 @@ def _changes(call: Call) -> bool:
 
 
 def _call_finished(s: Session, event: e.CallFinished) -> Changes:
-    if all(c.call.id != event.call for c in s.calls):
+    if _known(s, event.call) is None:
         return {"early": (*s.early, event.call)}
     result = event.output[:RESULT_KEPT]
     changes = _call(s, event.call, status=CallStatus.FINISHED, result=result, failed=event.failed)
@@ -132,6 +133,13 @@ def _coder_noted(s: Session, event: e.CoderNoted) -> Changes:
             ),
         )
     return changes
+
+
+def _known(s: Session, id: CallId) -> OpenCall | None:
+    for call in s.calls:  # a loop: half the time of `next` over a generator
+        if call.call.id == id:
+            return call
+    return None
 
 
 def _call(s: Session, id: CallId, **changes: object) -> Changes:

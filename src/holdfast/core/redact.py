@@ -81,6 +81,8 @@ def _mask(size: int) -> str:
 
 
 def _replaced(text: str, secrets: frozenset[str], instead: Callable[[int], str]) -> str:
+    if not secrets:
+        return text
     kept: list[str] = []
     end = 0
     for start, stop in _joined(sorted(_found(text, secrets))):

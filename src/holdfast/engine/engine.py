@@ -183,10 +183,11 @@ class Engine:
         secrets = self._secrets(before.id)
         events, blobs = claim_check([withhold(event, secrets) for event in decided])
         after, names, errands = _follow(before, events, owing=owes)
-        seen = _seen(live.summary, after, events)
+        kinds = {type(event) for event in events}
+        seen = _seen(live.summary, after, kinds)
         due = after.seq - live.snapshot >= SNAPSHOT_EVERY or (before.run and not after.run)
         idle = not (keep or seen.live or errands or live.owed)
-        lease, durable = live.lease, not all(type(event) in STREAMED for event in events)
+        lease, durable = live.lease, not kinds.issubset(STREAMED)
         assert lease is not None, "nobody writes without it"
         await self.journal.append(
             Batch(
@@ -372,10 +373,10 @@ def _follow(
     return after, tuple(names), tuple(errands)
 
 
-def _seen(before: Summary | None, after: Session, events: list[Event]) -> Summary:
+def _seen(before: Summary | None, after: Session, kinds: set[type]) -> Summary:
     """How the session looks in the list. The work inside a round moves only its phase, round and
     cost there: these are brought up to date with the next change of another kind."""
-    if before is not None and all(type(event) in INSIDE_A_ROUND for event in events):
+    if before is not None and kinds <= INSIDE_A_ROUND:
         return before
     seen = summary(after)
     return before if before is not None and seen == before else seen

@@ -189,8 +189,7 @@ class SqliteStore:
         number = self._fence(batch)
         high = number << 32
         try:
-            for seq, *rest in events:
-                self.db.execute(SQL["append_event"], (high | seq, *rest))
+            self.db.executemany(SQL["append_event"], [(high | seq, *rest) for seq, *rest in events])
             if batch.errands:
                 self._owe(batch.errands, number)
         except sqlite3.IntegrityError as error:

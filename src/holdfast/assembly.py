@@ -253,7 +253,7 @@ class System:
         except Refused as refused:
             raise Unfit(refused.why, refused.hint) from refused
 
-    async def adopt(self, record: Record) -> tuple[SessionId, int]:
+    async def adopt(self, record: Record, *, fork: bool = False) -> tuple[SessionId, int]:
         try:
             place = await _in_place(Path(record.folder or "unknown"))
         except WorkspaceError as error:
@@ -261,15 +261,21 @@ class System:
         turns, torn = await self.records.turns(record)
         if not turns:
             raise Unfit(f"There is nothing to read in {record.path}.")
-        id = SessionId(secrets.token_hex(6))
+        id, mode, theirs = SessionId(secrets.token_hex(6)), str(self._config.get("mode")), record.id
+        via = ""
+        with contextlib.suppress(Unfit):  # it can be read without; said when it is to go on
+            via = self.way(record.agent, mode)
         opened = i.OpenSession(
             agent=record.agent,
+            via=via,
             title=_title(record.title),
-            mode=str(self._config.get("mode")),
+            mode=mode,
             workspace=place,
             limits=self._limits(LimitsIn(), via=record.agent),
+            fork_of=Token(theirs) if fork else None,
         )
-        taken = i.AdoptConversation(opened=opened, token=Token(record.id), turns=tuple(turns))
+        token = None if fork else Token(theirs)
+        taken = i.AdoptConversation(opened=opened, token=token, turns=tuple(turns))
         await self.engine.submit(id, taken)
         return id, torn
 

@@ -8,7 +8,7 @@ from holdfast.core import inputs as i
 from holdfast.core.adoption import AgentSaid, CallDone, CallMade, UserSaid, adopted
 from holdfast.core.conversation import build
 from holdfast.core.decide import decide
-from holdfast.core.evolve import rebuild
+from holdfast.core.evolve import evolve, rebuild
 from holdfast.core.messages import AssistantMessage, ResultsMessage, UserMessage
 from holdfast.core.repair import repair
 from holdfast.core.session import Session, State, StopReason
@@ -40,6 +40,15 @@ def test_it_comes_in_whole_and_waits():  # spec: E15
     assert said == [*turn, UserMessage, AssistantMessage]
     assert (session.state, session.token, session.runs) == (State.WAITING_FOR_INPUT, "t", 2)
     assert session.last_stop.reason is StopReason.COMPLETED
+
+
+def test_a_fork_has_no_conversation_of_its_own_until_it_is_named_one():  # spec: E15
+    opened = i.OpenSession(agent="claude", fork_of=THEIRS)
+    command = i.AdoptConversation(opened=opened, token=None, turns=TALK)
+    session = rebuild("s", decide(Session(id="s"), command, i.Facts(now=5)))
+    assert (session.token, session.comes_back_to) == (None, THEIRS)
+    session = evolve(session, e.TokenLearned(launch=1, token="ours"))
+    assert (session.comes_back_to, session.past_tokens, session.fork_of) == ("ours", (), None)
 
 
 def test_a_record_that_ends_before_the_answer_was_cut_off():  # spec: E15 D1

@@ -6,14 +6,13 @@ from holdfast.core.ids import DecisionId, Millis, RunNumber, SessionId, Token
 from holdfast.core.plan import Abilities, Plan, Strategy
 from holdfast.core.resume import (
     FirstPrompt,
-    Returned,
     Spawn,
     boot_prompt,
     choose,
-    compare,
     first_prompt,
     keep_token,
     may_continue_by_itself,
+    not_back,
     spawn,
     walk_back,
 )
@@ -214,17 +213,24 @@ def test_the_newest_conversation_that_exists_is_taken(token, past, existing, exp
 
 # spec: E5 (silently fresh)
 @pytest.mark.parametrize(
-    ("asked", "got", "expected"),
-    [
-        ("t1", "t1", Returned.SAME),
-        ("t1", "t2", Returned.CHANGED),
-        ("t1", None, Returned.UNKNOWN),
-        (None, "t2", Returned.UNKNOWN),
-        (None, None, Returned.UNKNOWN),
-    ],
+    ("asked", "got", "told"),
+    [("t1", "t1", False), ("t1", "t2", True), ("t1", None, False), (None, "t2", False)],
 )
-def test_a_conversation_that_came_back_under_another_name_is_another_one(asked, got, expected):
-    assert expected == compare(asked, got)
+def test_a_conversation_that_came_back_under_another_name_is_another_one(asked, got, told):
+    assert told is bool(not_back(asked, got, fork=False))
+
+
+# spec: E15
+def test_a_fork_has_another_name_and_theirs_is_never_gone_on_with():
+    forks = Abilities(native=True, inject=True, forks=True)
+    given = {"token": TOKEN, "there": True, "history": True, "fork": True}
+    assert Plan(strategy=Strategy.NATIVE, token=TOKEN, fork=True) == choose(forks, **given)
+    assert choose(NATIVE, **given).strategy is Strategy.INJECT
+    assert choose(forks, **given, asked_fresh=True) == plan(
+        Strategy.FRESH, why="a fresh start was asked for", risks=[KNOWS_NOTHING]
+    )
+    assert "did not fork" in not_back(TOKEN, TOKEN, fork=True, forked=False)
+    assert not not_back(TOKEN, "t4", fork=True, forked=True)
 
 
 # spec: E6 (kept tokens)

@@ -31,18 +31,31 @@ THOUSAND = 1000
 @click.option("--agent", help="Only of this agent: claude, codex, copilot, gemini, opencode, qwen.")
 @click.option("--here", is_flag=True, help="Only what was had in this folder or below.")
 @click.option("--all", "everything", is_flag=True, help="Not only the newest.")
+@click.option(
+    "--fork", is_flag=True, help="Go on in a copy: theirs stays as it is, also when it goes on."
+)
 @json_option
 def adopt(
-    *, ids: tuple[str, ...], agent: str | None, here: bool, everything: bool, as_json: bool
+    *,
+    ids: tuple[str, ...],
+    agent: str | None,
+    here: bool,
+    everything: bool,
+    fork: bool,
+    as_json: bool,
 ) -> int:
     """List what other agents left on this machine; with IDS, take those in.
 
-    Nothing of theirs is changed. To go on with one: hold resume, or hold send.
+    Taking in only reads. To go on with one: hold resume, or hold send; what is said then is added to the
+    agent's own record of it, unless it was taken in with --fork.
     """
+    if fork and not ids:
+        raise click.UsageError("--fork needs the ID of what is to be taken in.")
     client = connect()
     places = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
     if ids:
-        return _take(client, ids, agent, places, as_json=as_json)
+        wishes = [AdoptIn(id=id, agent=agent, environ=places, fork=fork) for id in ids]
+        return _take(client, wishes, as_json=as_json)
     wanted = RecordsIn(agent=agent, folder=str(Path.cwd()) if here else "", environ=places)
     found = client.post("/api/records", wanted, RecordsOut)
     if as_json:
@@ -52,24 +65,24 @@ def adopt(
     return 0
 
 
-def _take(
-    client: Client,
-    ids: tuple[str, ...],
-    agent: str | None,
-    places: dict[str, str],
-    *,
-    as_json: bool,
-) -> int:
+def _take(client: Client, wishes: list[AdoptIn], *, as_json: bool) -> int:
     taken = []
-    for id in ids:
-        done = client.post("/api/adopt", AdoptIn(id=id, agent=agent, environ=places), AdoptOut)
+    for wish in wishes:
+        done = client.post("/api/adopt", wish, AdoptOut)
         taken.append(done)
         if as_json:
             continue
-        said = "Here already" if done.already else "Taken in"
+        said = (
+            "Here already" if done.already else "Taken in, as a fork" if wish.fork else "Taken in"
+        )
         print(f"{said}: {done.record.agent} {done.record.id} is session {done.session}")
         if done.torn:
             note(f"{done.torn} lines of it could not be read and were left out.")
+        if done.in_use:
+            note(
+                "It was written to a moment ago. If its agent still has it open, do not go on with it in"
+            )
+            note(f"both places: hold adopt --fork {done.record.id[:13]} goes on in a copy.")
         print(f"Go on with it: hold resume {done.session}")
     if as_json:
         say_json({"adopted": taken})

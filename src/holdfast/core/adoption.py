@@ -31,6 +31,7 @@ from holdfast.core.session import (
 )
 from holdfast.core.value import Value
 
+STILL_WARM = 120_000  # ms since it was last written to
 UNKNOWN = "The record ends before this call's result: whether it took effect is unknown."
 
 
@@ -75,8 +76,10 @@ class Answer:
         return bool(self.done)
 
 
-def adopted(turns: Sequence[Turn], *, token: Token, now: Millis) -> list[e.Event]:
-    events: list[e.Event] = [e.TokenLearned(launch=LaunchNumber(0), token=token)]
+def adopted(turns: Sequence[Turn], *, token: Token | None, now: Millis) -> list[e.Event]:
+    events: list[e.Event] = []
+    if token is not None:
+        events.append(e.TokenLearned(launch=LaunchNumber(0), token=token))
     rounds = 0
     runs = [run for run in _runs(turns) if run]
     for number, run in enumerate(runs, 1):
@@ -97,6 +100,11 @@ def adopted(turns: Sequence[Turn], *, token: Token, now: Millis) -> list[e.Event
         cut = number == len(runs) and not (whole and (answers[-1].text or answers[-1].done))
         events.append(e.RunStopped(run=RunNumber(number), stop=_stop(rounds, now, cut=cut)))
     return events
+
+
+def may_be_in_use(written: Millis, now: Millis) -> bool:
+    """No agent says that it has a conversation open, but one that is at work writes it down."""
+    return now - written < STILL_WARM
 
 
 def _runs(turns: Sequence[Turn]) -> list[list[Turn]]:

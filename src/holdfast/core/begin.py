@@ -129,7 +129,8 @@ def plan_for(s: Session, facts: i.Facts, moved: Drift, *, fresh: bool) -> Plan:
     last = s.last_stop
     return choose(
         facts.abilities,
-        token=s.token,
+        token=s.comes_back_to,
+        fork=s.token is None,
         there=facts.there,
         history=s.messages > 0,
         in_flight=cut_off(s),

@@ -277,7 +277,7 @@ def _reattach(s: Session, facts: i.Facts, *, kill: bool) -> list[e.Event]:
     s = fold(s, ended)
     if s.agent_alive or s.taken or not facts.abilities.needs_process:
         return ended
-    if s.launches == 0 and s.token is None:
+    if s.launches == 0 and s.comes_back_to is None:
         raise Refused(f"Session {s.id} was never started.", INSTEAD[State.CREATED])
     return [*ended, *begin_or_wish(s, facts, Wish(cause=None))]
 

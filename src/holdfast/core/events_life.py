@@ -33,6 +33,7 @@ class SessionOpened(Value):
     cap: Limits | None = None
     origin: Origin | None = None
     task: str | None = None
+    fork_of: Token | None = None  # the agent's conversation that it takes in, and leaves as it is
 
 
 class SessionConfigured(Value):

@@ -92,10 +92,10 @@ def _session(s: Session, event: e.SessionEvent) -> Changes:
 
 def _handed_over(s: Session, event: e.SessionConfigured) -> Changes:
     """Another agent knows nothing of what this one remembers or can do (SPEC E14)."""
-    if event.agent in (None, s.agent) and event.via in (None, s.via):
+    if event.agent in (None, s.agent) and (event.via in (None, s.via) or not s.via):
         return {}
     launch = replace(s.launch, abilities=None) if s.launch else None
-    return dict(token=None, past_tokens=(), message_id=None, launch=launch)
+    return dict(token=None, fork_of=None, past_tokens=(), message_id=None, launch=launch)
 
 
 def _input(s: Session, event: e.InputEvent) -> Changes:
@@ -211,9 +211,9 @@ def _launch(s: Session, event: e.LaunchEvent) -> Changes:
             return _idle_again(s)
         case e.TokenLearned(token=token):
             past = (s.token, *s.past_tokens)[:8] if s.token else s.past_tokens
-            return dict(token=token, past_tokens=past)
+            return dict(token=token, past_tokens=past, fork_of=None)
         case e.TokenDropped():
-            return dict(token=None, inject=True)
+            return dict(token=None, fork_of=None, inject=True)
         case e.ContextInjected():
             return dict(inject=False)
         case e.ContextLost(why=why):
@@ -279,6 +279,7 @@ def _rewound(s: Session, event: e.Rewound) -> Changes:
         stop_seen=True,
         last_stop=last,
         token=None,
+        fork_of=None,
         message_id=None,
         inject=True,
     )

@@ -16,7 +16,7 @@ from holdfast.core.lost import begin_or_wish, follow_up
 from holdfast.core.news import news
 from holdfast.core.offer import drift_of
 from holdfast.core.plan import Strategy
-from holdfast.core.resume import Returned, choose, close_calls, compare, may_continue_by_itself
+from holdfast.core.resume import choose, close_calls, may_continue_by_itself, not_back
 from holdfast.core.session import (
     Cause,
     ErrorClass,
@@ -84,9 +84,8 @@ def _ready(s: Session, given: i.AgentReady) -> list[e.Event]:
     if _status(s) is LaunchStatus.READY or s.launch is None:
         return []
     events: list[e.Event] = [e.LaunchReady(launch=given.launch, abilities=given.abilities)]
-    asked = s.launch.plan.token
-    if asked is not None and compare(asked, given.token) is Returned.CHANGED:
-        why = f"the agent came back with another conversation than {asked}"
+    plan = s.launch.plan
+    if why := not_back(plan.token, given.token, fork=plan.fork, forked=given.forked):
         events.append(e.ContextLost(launch=given.launch, why=why))
     if given.token is not None and given.token != s.token:
         events.append(e.TokenLearned(launch=given.launch, token=given.token))

@@ -56,6 +56,7 @@ class OpenSession(Value):
     cap: Limits | None = None
     origin: Origin | None = None
     task: str | None = None
+    fork_of: Token | None = None
 
 
 class ConfigureSession(Value):
@@ -71,7 +72,7 @@ class AdoptConversation(Value):
     """A session opened with what an agent said and did without us: both, or nothing."""
 
     opened: OpenSession
-    token: Token
+    token: Token | None  # None: the conversation stays the agent's (`opened.fork_of`)
     turns: tuple[Turn, ...]
 
 
@@ -269,6 +270,7 @@ class AgentReady(Value):
     launch: LaunchNumber
     token: Token | None = None
     abilities: Abilities | None = None
+    forked: bool = False  # it is a fork of the conversation that was asked for
 
 
 class AgentExited(Value):

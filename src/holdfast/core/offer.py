@@ -45,7 +45,7 @@ def status(
     idle_needs_none = not abilities.needs_process
     last, launched = session.last_stop, session.launches > 0
     failed = last is not None and last.reason is StopReason.ERROR
-    can_come_back = session.token is not None or (idle_needs_none and session.runs > 0)
+    can_come_back = session.comes_back_to is not None or (idle_needs_none and session.runs > 0)
     # condition, reason, resumable, needs resume
     rows = (
         (session.archived or session.trashed, StatusReason.ARCHIVED, False, False),
@@ -196,7 +196,7 @@ def stays_down(
         (session.archived, "it is archived"),
         (session.terminal, f"it is {session.state}"),
         (abilities.replay, "the built-in agent needs no process"),
-        (session.launches == 0 and session.token is None, "its agent was never started"),
+        (session.launches == 0 and session.comes_back_to is None, "its agent was never started"),
         (alive and not kill, "agent is running (use --kill)"),
         (forgotten, "its record of the conversation is gone (the next prompt brings the history)"),
     )

@@ -25,6 +25,7 @@ class Abilities(Value):
     acp_resume: bool = False
     acp_load: bool = False
     native: bool = False
+    forks: bool = False  # can begin another conversation with what it has of one
     inject: bool = False
     needs_process: bool = True  # False: idle means no process (the built-in agent, one-shots)
     survives_daemon: bool = False  # lives in tmux, a container or on another host
@@ -34,6 +35,7 @@ class Abilities(Value):
 class Plan(Value):
     strategy: Strategy
     token: Token | None = None
+    fork: bool = False  # of that conversation, which stays as it is
     drift: Drift = Drift.SAME
     why: str = ""  # why nothing better was possible
     risks: tuple[str, ...] = ()

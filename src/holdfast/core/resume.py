@@ -49,15 +49,19 @@ def choose(
     token: Token | None,
     there: bool | None,
     history: bool,
+    fork: bool = False,
     in_flight: bool = False,
     replaces_prompt: bool = False,
     asked_fresh: bool = False,
     corrupt_reasoning: bool = False,
     drift: Drift = Drift.SAME,
 ) -> Plan:
-    """The first way that applies. `there` None: the agent's record could not be looked for."""
+    """The first way that applies. `there` None: the agent's record could not be looked for. `fork`: the
+    token is of somebody else's conversation, which is never gone on with."""
     own = _own_ways(abilities, in_flight=in_flight)
     why = _why_not_own(own, token=token, there=there, corrupt_reasoning=corrupt_reasoning)
+    if fork and not why and not abilities.forks:
+        why = "the agent cannot fork a conversation, and this one is to stay as it is"
     if asked_fresh or replaces_prompt:
         strategy = Strategy.FRESH
         why = "a fresh start was asked for" if asked_fresh else "the message replaces the prompt"
@@ -78,6 +82,7 @@ def choose(
     return Plan(
         strategy=strategy,
         token=token if strategy in _BY_TOKEN else None,
+        fork=fork and strategy in _BY_TOKEN,
         drift=drift,
         why=why,
         risks=tuple(risks),
@@ -164,16 +169,14 @@ def walk_back(
 # --- what came back (SPEC E5, E6) ---------------------------------------------------------------
 
 
-class Returned(StrEnum):
-    SAME = "same"
-    CHANGED = "changed"  # silently fresh: several agents do that with exit code 0
-    UNKNOWN = "unknown"
-
-
-def compare(asked: Token | None, got: Token | None) -> Returned:
+def not_back(asked: Token | None, got: Token | None, *, fork: bool, forked: bool = False) -> str:
+    """Why what came up is not what was asked for, a conversation or a fork of it; empty: it is, or
+    nobody can tell. Several agents silently begin another one, with exit code 0."""
     if asked is None or got is None:
-        return Returned.UNKNOWN
-    return Returned.SAME if asked == got else Returned.CHANGED
+        return ""
+    if fork:
+        return "" if forked else f"the agent did not fork the conversation {asked}"
+    return f"the agent came back with another conversation than {asked}" if got != asked else ""
 
 
 def keep_token(*, unknown_to_agent: bool, asked_fresh: bool, has_native: bool) -> bool:

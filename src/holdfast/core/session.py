@@ -340,6 +340,7 @@ class Session(Value):
     launch: Launch | None = None
     launches: int = 0
     token: Token | None = None
+    fork_of: Token | None = None  # a conversation of somebody else's, that ours is to begin with
     past_tokens: tuple[Token, ...] = ()  # newest first
     message_id: str | None = None
     inject: bool = False  # the next prompt carries the history
@@ -351,6 +352,11 @@ class Session(Value):
     changed: RoundNumber = RoundNumber(0)  # the last one that began to change files, or may have
     workspace_lost: bool = False
     wish: Wish | None = None  # begins when the workspace is back
+
+    @property
+    def comes_back_to(self) -> Token | None:
+        """Its own conversation with the agent, or the one that this will be a fork of."""
+        return self.token or self.fork_of
 
     @property
     def own_tree(self) -> bool:

@@ -345,8 +345,8 @@ class Engine:
             ]
             probes = await self.agents.probe(session, unknown) if unknown else {}
         losses = await self.workspaces.losses(session) if wants_losses(session, given) else ()
-        if session.token is not None and session.run is None:
-            there = await self.agents.there(session, session.token)
+        if session.comes_back_to is not None and session.run is None:
+            there = await self.agents.there(session, session.comes_back_to)
         return i.Facts(
             now=self.clock.now(),
             abilities=self.agents.abilities(session),

@@ -135,7 +135,7 @@ def around(row: Row) -> Around:
 async def prompt(desk: Desk, id: SessionId, given: PromptIn, *, unix: bool) -> PromptOut:
     lend(desk, id, given.environ, unix=unix)
     check_prompt(given.text, given.images)
-    before = await desk.engine.session(id)
+    before = await equipped(desk, id)
     input = given.input or secrets.token_hex(8)
     asked = None if given.limits is None else limits(given.limits, before.limits)
     sent = i.SendPrompt(input=InputId(input), text=given.text, limits=asked)
@@ -181,6 +181,7 @@ async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
     session = await desk.engine.session(id)
     other = given.agent if given.agent not in (None, session.agent) else None
     via = desk.way(other, session.mode) if other else ""
+    session = session if other else await equipped(desk, id)
     if given.kill and session.run is not None:
         session = (await desk.engine.submit(id, i.CancelRun(kill=True))).session
         await paid(desk, id)
@@ -188,6 +189,16 @@ async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
         configured = i.ConfigureSession(agent=other, via=via)
         session = (await desk.engine.submit(id, configured)).session
     return session
+
+
+async def equipped(desk: Desk, id: SessionId) -> Session:
+    """A conversation may be taken in where its agent is not installed. How it is run is then chosen
+    when it is to go on."""
+    session = await desk.engine.session(id)
+    if session.via or not session.opened:
+        return session
+    via = desk.way(session.agent, session.mode)
+    return (await desk.engine.submit(id, i.ConfigureSession(via=via))).session
 
 
 def _continuing(given: ResumeIn, otherwise: Limits) -> i.ContinueRun:
@@ -200,6 +211,8 @@ def _continuing(given: ResumeIn, otherwise: Limits) -> i.ContinueRun:
 
 
 async def tell(desk: Desk, id: SessionId, command: i.Command) -> Done:
+    if isinstance(command, i.Reattach):
+        await equipped(desk, id)
     outcome = await desk.engine.submit(id, command)
     return Done(session=await shown(desk, id), changed=bool(outcome.events))
 

@@ -17,7 +17,7 @@ from holdfast.core.pacing import AT_ONCE, pause_before
 from holdfast.core.session import LaunchStatus, Session, State
 from holdfast.ports import JournalError, Recorded
 from holdfast.server import acting
-from holdfast.server.desk import Desk, Failure
+from holdfast.server.desk import Desk, Failure, Unfit
 from holdfast.wire import AgentsIn, BulkOut, ResumeIn, Skipped
 
 Act = Callable[[SessionId], Awaitable[str | None]]  # why it was left as it is; None: done
@@ -48,6 +48,7 @@ async def resume_agents(desk: Desk, given: AgentsIn, *, unix: bool) -> BulkOut:
         if why is not None:
             return why
         acting.lend(desk, id, given.environ, unix=unix)
+        await acting.equipped(desk, id)
         outcome = await desk.engine.submit(id, i.Reattach(kill=given.kill))
         return await _came_up(desk, id, Seq(session.seq)) if outcome.events else None
 
@@ -71,7 +72,8 @@ async def _named(desk: Desk, given: str, tokens: dict[SessionId, str]) -> Sessio
 
 async def _stays_down(desk: Desk, session: Session, *, kill: bool) -> str | None:
     agents = desk.engine.agents
-    there = await agents.there(session, session.token) if session.token else None
+    token = session.comes_back_to
+    there = await agents.there(session, token) if token else None
     return stays_down(session, abilities=agents.abilities(session), there=there, kill=kill)
 
 
@@ -84,7 +86,7 @@ async def _each(ids: Sequence[SessionId], act: Act) -> BulkOut:
         async with room:
             try:
                 why = await act(id)
-            except (Refused, JournalError) as error:
+            except (Refused, Unfit, JournalError) as error:
                 return str(error)
             if why is None:
                 begun += 1

@@ -40,9 +40,9 @@ class Desk(Protocol):
     def records(self) -> Records:
         """What other agents wrote down without us."""
 
-    async def adopt(self, record: Record) -> tuple[SessionId, int]:
-        """Takes a conversation in, in the folder where it was had. Also says how much of it could
-        not be read. `Unfit` where that folder is gone or there is nothing to take."""
+    async def adopt(self, record: Record, *, fork: bool) -> tuple[SessionId, int]:
+        """Takes a conversation in, in the folder where it was had; `fork`: and what is added to it
+        goes into another. Also says how much of it could not be read. `Unfit` where that folder is gone or there is nothing to take."""
 
     def way(self, agent: str, mode: str) -> str:
         """How that agent is run here. `Unfit` if there is none, or not in that mode."""

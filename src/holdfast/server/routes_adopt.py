@@ -3,6 +3,7 @@
 from litestar import post
 from litestar.params import JSONBody
 
+from holdfast.core.adoption import may_be_in_use
 from holdfast.core.ids import SessionId
 from holdfast.ports import Record
 from holdfast.server.acting import MANY
@@ -24,7 +25,7 @@ async def records(request: Asking, desk: Here, data: JSONBody[RecordsIn]) -> Rec
 
 @post("/api/adopt", status_code=200)
 async def adopt(request: Asking, desk: Here, data: JSONBody[AdoptIn]) -> AdoptOut:
-    """A second time is no second session."""
+    """A second time is no second session; but every fork is one."""
     found = [
         r
         for r in await _records(request, desk, RecordsIn(agent=data.agent, environ=data.environ))
@@ -34,10 +35,11 @@ async def adopt(request: Asking, desk: Here, data: JSONBody[AdoptIn]) -> AdoptOu
         raise _not_one(data.id, found)
     record = found[0]
     known = (await _taken(desk)).get((record.agent, record.id))
-    if known is not None:
+    if known is not None and not data.fork:
         return AdoptOut(session=known, record=listed(record, known), already=True)
-    id, torn = await desk.adopt(record)
-    return AdoptOut(session=id, record=listed(record, id), torn=torn)
+    in_use = not data.fork and may_be_in_use(record.modified_at, desk.engine.clock.now())
+    id, torn = await desk.adopt(record, fork=data.fork)
+    return AdoptOut(session=id, record=listed(record, id), torn=torn, in_use=in_use)
 
 
 async def _records(request: Asking, desk: Desk, wanted: RecordsIn) -> list[Record]:

@@ -2,7 +2,7 @@
 
 SCRIPT is a JSON file; beside it, in SCRIPT.store, the agent keeps its conversations, one file each, so
 that a later process can load or resume them. Turn n of a conversation plays row n of `turns`; past the end it
-says "done". The script says what the agent can do (`can`: load, resume, list), how it comes up, and how it
+says "done". The script says what the agent can do (`can`: load, resume, list, fork), how it comes up, and how it
 misbehaves; a row is a list of steps (see `STEPS`). With `crash_at: k` it dies at the k-th line it would say, once.
 """
 
@@ -142,7 +142,7 @@ class Agent:
             sys.stderr.flush()
             os._exit(3)
         can = self.script.get("can", ["load", "resume"])
-        sessions: Json = {name: {} for name in ("resume", "list") if name in can}
+        sessions: Json = {name: {} for name in ("resume", "list", "fork") if name in can}
         abilities = {"loadSession": "load" in can, "sessionCapabilities": sessions}
         version = how if isinstance(how, int) else 1
         info = {"name": "scripted", "version": "1"}
@@ -165,6 +165,13 @@ class Agent:
     def resume(self, params: Json) -> Json:
         self.come_back(params, "resume")
         return self.options()
+
+    def fork(self, params: Json) -> Json:
+        self.come_back(params, "fork")
+        known = self.file(self.session).read_bytes()
+        self.session = f"s{len(list(self.store.glob('s*.jsonl'))) + 1}"
+        self.file(self.session).write_bytes(known)
+        return {"sessionId": self.session, **self.options()}
 
     def come_back(self, params: Json, how: str) -> None:
         refuses = self.script.get("refuses", {}).get(how)
@@ -294,6 +301,7 @@ METHODS: dict[str, Callable[[Agent, Json], Json | None]] = {
     "session/new": Agent.new,
     "session/load": Agent.load,
     "session/resume": Agent.resume,
+    "session/fork": Agent.fork,
     "session/set_mode": Agent.set_mode,
     "session/set_model": Agent.set_model,
     "session/prompt": Agent.prompt,

@@ -1,6 +1,7 @@
 """A fake: a one-shot agent that speaks Claude's stream-json, and misbehaves as real ones do.
 
     python -m holdfast.testing.oneshot_agent -p (--session-id ID | --resume ID) < prompt
+    ... -p --resume ID --fork-session --session-id OTHER
 
 It keeps its conversations in $ONESHOT_HOME/projects/fake/ID.jsonl, one line for each prompt and
 answer, and takes what it does from $ONESHOT_SCRIPT, one JSON object for each turn, in order.
@@ -134,6 +135,11 @@ def main() -> int:
     if resumed and (not known or turn.get("forgets")):
         print(f"No conversation found with session ID: {id}", file=sys.stderr)  # noqa: T201
         return 1
+    if "--fork-session" in arguments and not turn.get("same_id"):
+        other = arguments[arguments.index("--session-id") + 1]
+        before = Agent(home, turn, id).transcript
+        before.with_stem(other).write_bytes(before.read_bytes())
+        id = other
     return Agent(home, turn, str(uuid.uuid4()) if turn.get("other_id") else id).play(prompt)
 
 

@@ -35,6 +35,7 @@ class AdoptIn(Value):
     id: str  # or the beginning of it
     agent: str | None = None
     environ: Mapping[str, str] = {}
+    fork: bool = False  # what is added goes into another conversation of the agent's
 
 
 class AdoptOut(Value, omit_defaults=False):
@@ -42,3 +43,4 @@ class AdoptOut(Value, omit_defaults=False):
     record: RecordOut
     already: bool = False
     torn: int = 0
+    in_use: bool = False  # somebody wrote to it a moment ago, and may again

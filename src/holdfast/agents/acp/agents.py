@@ -27,7 +27,7 @@ from holdfast.ports import Clock, Errand, Journal
 
 LOG = logging.getLogger(__name__)
 # What an agent can do is known once it came up. Before, it is asked; it then says itself what it cannot.
-UNTRIED = Abilities(acp_resume=True, acp_load=True, inject=True)
+UNTRIED = Abilities(acp_resume=True, acp_load=True, forks=True, inject=True)
 Submit = Callable[[SessionId, i.Input], Awaitable[Any]]
 
 

@@ -29,6 +29,7 @@ from holdfast.core.plan import Abilities, Plan, Strategy
 from holdfast.core.session import ErrorClass, Session
 
 VERSION = 1
+FORK = "session/fork"
 CLIENT = {
     # Agents have tools of their own; ours would be one more way to the user's files.
     "fs": {"readTextFile": False, "writeTextFile": False},
@@ -84,18 +85,22 @@ class Handshake:
         return Abilities(
             acp_resume=of_sessions is not None and present(of_sessions.resume),
             acp_load=able is not None and able.load_session,
+            forks=of_sessions is not None and present(of_sessions.fork),
             inject=True,
         )
 
     async def conversation(self, plan: Plan, able: Abilities) -> tuple[Token, SessionAnswer]:
         ways = self._ways(plan, able)
         if plan.token is not None and plan.strategy in OWN and not ways:
-            self._notes.append("The agent cannot bring its conversation back: it starts afresh.")
+            cannot = "fork a conversation" if plan.fork else "bring its conversation back"
+            self._notes.append(f"The agent cannot {cannot}: it starts afresh.")
         for n, way in enumerate(ways, 1):
             assert plan.token is not None
             found = await self._come_back(way, plan.token, last=n == len(ways))
             if found is not None:
                 self.came_back = way
+                if plan.fork and found.session_id in (None, plan.token):
+                    raise Unfit(ErrorClass.UNKNOWN, f"The agent did not fork {plan.token}.")
                 return Token(found.session_id or plan.token), found
         answer = decoded(await self._ask("session/new", self._place), SessionAnswer)
         if answer is None or not answer.session_id:
@@ -105,6 +110,8 @@ class Handshake:
     def _ways(self, plan: Plan, able: Abilities) -> list[str]:
         if plan.token is None or plan.strategy not in OWN:
             return []
+        if plan.fork:
+            return [FORK] if able.forks else []
         ways = [("session/resume", able.acp_resume), ("session/load", able.acp_load)]
         if plan.strategy is Strategy.ACP_LOAD:
             ways.reverse()

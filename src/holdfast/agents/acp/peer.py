@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from holdfast.agents.acp import exits, transport
 from holdfast.agents.acp.asides import Asides
 from holdfast.agents.acp.frames import Message
-from holdfast.agents.acp.handshake import Handshake, Unfit, Unknown, explained
+from holdfast.agents.acp.handshake import FORK, Handshake, Unfit, Unknown, explained
 from holdfast.agents.acp.meter import Meter
 from holdfast.agents.acp.permission import Questions
 from holdfast.agents.acp.profile import AcpProfile, McpServer, Waits
@@ -125,7 +125,7 @@ class Peer:
         await self._wait_until(not_before)
         token, answer = await shake.conversation(session.launch.plan, able)
         self._token = token
-        if shake.came_back == "session/load":
+        if shake.came_back in ("session/load", FORK):
             await self._calm()
         notes = list(await shake.configure(token, answer))
         if sent and self.replay.arrived(sent) is False:
@@ -138,7 +138,8 @@ class Peer:
         self._translator.settle_cost()
         if notes:
             await self.say(*(e.Notice(kind="agent", text=note) for note in notes))
-        ready = i.AgentReady(launch=self.launch, token=token, abilities=able)
+        forked = shake.came_back == FORK
+        ready = i.AgentReady(launch=self.launch, token=token, abilities=able, forked=forked)
         await self._submit(ready)
 
     async def _wait_until(self, moment: Millis) -> None:

@@ -149,6 +149,7 @@ class SessionAnswer(msgspec.Struct, rename="camel"):
 class SessionAbilities(msgspec.Struct):
     resume: msgspec.Raw = NONE
     list: msgspec.Raw = NONE
+    fork: msgspec.Raw = NONE
 
 
 class AgentAbilities(msgspec.Struct, rename="camel"):

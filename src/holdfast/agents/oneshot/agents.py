@@ -75,8 +75,9 @@ class OneshotAgents:
 
     def abilities(self, session: Session) -> Abilities:
         known = self._profiles.get(session.agent)
-        native = known is not None and known.oneshot is not None and bool(known.oneshot.resume)
-        return Abilities(native=native, inject=True, needs_process=False)
+        commands = known.oneshot if known else None
+        native, forks = bool(commands and commands.resume), bool(commands and commands.fork)
+        return Abilities(native=native, forks=forks, inject=True, needs_process=False)
 
     async def start(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
@@ -167,15 +168,19 @@ class OneshotAgents:
         words = prompt(briefing=session.run.briefing, text=session.run.text)
         token, how = await self._comeback.how(known, session, words)
         resumed = how is Spawn.RESUME_WITH_MESSAGE
+        fork = resumed and session.launch.plan.fork
         if not resumed:
             token = Token(str(uuid.uuid4())) if commands.chooses_id else None
         await self._runtime.end_of(session.id, None)
-        await self._announce(session, turn.launch, how, token)
+        # A fork is ours when the agent has made it: until then the next try forks again.
+        await self._announce(session, turn.launch, how, None if fork else token)
         if inject or how is Spawn.FRESH_VISIBLY:
             words = await self._with_history(session, turn.launch, words)
         session = await self._current(session)  # with the token that was just written down
-        command = commands.resume if resumed else commands.start
+        again = commands.fork if fork else commands.resume
+        command = again if resumed else commands.start
         values = {"id": token or "", "prompt": words, "model": session.model}
+        values["fork"] = str(uuid.uuid4())
 
         async def submit(given: i.Input) -> Any:
             return await self.submit(session.id, given)
@@ -191,6 +196,7 @@ class OneshotAgents:
             reader=READERS[commands.format](),
             session=session,
             asked=token if resumed else None,
+            fork=fork,
             input=words.encode("utf-8", "replace") if commands.prompt == "stdin" else b"",
             unknown=commands.unknown,
             submit=submit,

@@ -15,7 +15,7 @@ from holdfast.agents.oneshot import signs as g
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.ids import CallId, LaunchNumber, Millis, RoundNumber, Token
-from holdfast.core.resume import Returned, compare
+from holdfast.core.resume import not_back
 from holdfast.core.session import Call, EffectClass, Session
 from holdfast.core.value import replace
 
@@ -63,10 +63,12 @@ class Teller:
         *,
         launch: LaunchNumber,
         asked: Token | None,
+        fork: bool,
         submit: Submit,
         now: Callable[[], Millis],
     ) -> None:
-        self._launch, self._asked, self._submit, self._now = launch, asked, submit, now
+        self._launch, self._submit, self._now = launch, submit, now
+        self._asked, self._fork = asked, fork
         self.session = session  # as the journal has it
         self._round = session.round
         self._token = session.token
@@ -133,8 +135,8 @@ class Teller:
         if not token or token == self._token:
             return
         told: list[i.Reportable] = []
-        if compare(self._asked, token) is Returned.CHANGED:
-            why = f"the agent came back with another conversation than {self._asked}"
+        forked = token != self._asked
+        if why := not_back(self._asked, token, fork=self._fork, forked=forked):
             told.append(e.ContextLost(launch=self._launch, why=why))
         self._token = token
         await self._say(*told, e.TokenLearned(launch=self._launch, token=token))

@@ -35,6 +35,7 @@ class Begun(NamedTuple):
     reader: Reader
     session: Session
     asked: Token | None  # the conversation that was to come back
+    fork: bool  # or rather a fork of it
     input: bytes
     unknown: Sequence[str]
     submit: Callable[[i.Input], Awaitable[Any]]
@@ -60,7 +61,12 @@ class Turn:
         self._process = begun.process
         session, output = begun.session, Output(begun.process)
         teller = Teller(
-            session, launch=self.launch, asked=begun.asked, submit=begun.submit, now=now
+            session,
+            launch=self.launch,
+            asked=begun.asked,
+            fork=begun.fork,
+            submit=begun.submit,
+            now=now,
         )
         try:
             await output.open(begun.input)

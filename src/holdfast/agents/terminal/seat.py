@@ -37,7 +37,7 @@ from holdfast.core.ids import (
     RunNumber,
     Token,
 )
-from holdfast.core.resume import Returned, compare
+from holdfast.core.resume import not_back
 from holdfast.core.session import GRANTS, PERMISSION, Decision, Session
 from holdfast.ports import JournalError
 
@@ -192,8 +192,7 @@ class Seat:
         """SPEC E5: several agents silently begin another conversation than the one asked for."""
         if not token or token == self._token:
             return
-        if compare(self._asked, token) is Returned.CHANGED:
-            why = f"the agent came back with another conversation than {self._asked}"
+        if why := not_back(self._asked, token, fork=False):
             self._words.append(e.ContextLost(launch=self.launch, why=why))
         self._token = token
         self._words.append(e.TokenLearned(launch=self.launch, token=token))

@@ -14,7 +14,7 @@ from holdfast.core.repair import repair
 from holdfast.core.session import Session, State, StopReason
 from holdfast.core.validate import Rules, validate
 
-THEIRS = "t"
+THEIRS, OURS = "t", "ours"
 OPENED = i.OpenSession(agent="claude")
 TALK = (
     UserSaid(text="look"),
@@ -47,8 +47,8 @@ def test_a_fork_has_no_conversation_of_its_own_until_it_is_named_one():  # spec:
     command = i.AdoptConversation(opened=opened, token=None, turns=TALK)
     session = rebuild("s", decide(Session(id="s"), command, i.Facts(now=5)))
     assert (session.token, session.comes_back_to) == (None, THEIRS)
-    session = evolve(session, e.TokenLearned(launch=1, token="ours"))
-    assert (session.comes_back_to, session.past_tokens, session.fork_of) == ("ours", (), None)
+    session = evolve(session, e.TokenLearned(launch=1, token=OURS))
+    assert (session.comes_back_to, session.past_tokens, session.fork_of) == (OURS, (), None)
 
 
 def test_a_record_that_ends_before_the_answer_was_cut_off():  # spec: E15 D1

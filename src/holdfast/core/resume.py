@@ -43,6 +43,10 @@ DRIFT_RISKS: dict[Drift, str] = {
 }
 
 
+PERHAPS_LOST = "whether the last prompt reached the agent cannot be told"
+CANNOT_FORK = "the agent cannot fork a conversation, and this one is to stay as it is"
+
+
 def choose(
     abilities: Abilities,
     *,
@@ -56,12 +60,10 @@ def choose(
     corrupt_reasoning: bool = False,
     drift: Drift = Drift.SAME,
 ) -> Plan:
-    """The first way that applies. `there` None: the agent's record could not be looked for. `fork`: the
-    token is of somebody else's conversation, which is never gone on with."""
+    """The first way that applies. `there` None: the agent's record could not be looked for."""
     own = _own_ways(abilities, in_flight=in_flight)
     why = _why_not_own(own, token=token, there=there, corrupt_reasoning=corrupt_reasoning)
-    if fork and not why and not abilities.forks:
-        why = "the agent cannot fork a conversation, and this one is to stay as it is"
+    why = why or (CANNOT_FORK if fork and not abilities.forks else "")
     if asked_fresh or replaces_prompt:
         strategy = Strategy.FRESH
         why = "a fresh start was asked for" if asked_fresh else "the message replaces the prompt"
@@ -76,8 +78,7 @@ def choose(
         strategy = Strategy.FRESH
         why += "; it takes no history" if history else "; there is no history to give it"
     risks = [DRIFT_RISKS[drift]] if drift is not Drift.SAME else []
-    if in_flight and strategy not in (Strategy.REPLAY, Strategy.ACP_LOAD):
-        risks.append("whether the last prompt reached the agent cannot be told")
+    risks += [PERHAPS_LOST] if in_flight and strategy not in _TELLS else []
     risks += _memory_risk(strategy, there=there, history=history, corrupt=corrupt_reasoning)
     return Plan(
         strategy=strategy,
@@ -89,6 +90,7 @@ def choose(
     )
 
 
+_TELLS = (Strategy.REPLAY, Strategy.ACP_LOAD)
 _BY_TOKEN = (Strategy.ACP_RESUME, Strategy.ACP_LOAD, Strategy.NATIVE)
 
 

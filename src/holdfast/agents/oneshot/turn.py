@@ -60,14 +60,7 @@ class Turn:
         """Returns when the process and all that it began are gone."""
         self._process = begun.process
         session, output = begun.session, Output(begun.process)
-        teller = Teller(
-            session,
-            launch=self.launch,
-            asked=begun.asked,
-            fork=begun.fork,
-            submit=begun.submit,
-            now=now,
-        )
+        teller = self._teller(begun, now)
         try:
             await output.open(begun.input)
             if self._stopping:  # told to end before there was a process
@@ -97,6 +90,16 @@ class Turn:
             resumed=begun.asked is not None,
             now=now(),
             utc_offset_ms=utc_offset_ms,
+        )
+
+    def _teller(self, begun: Begun, now: Callable[[], Millis]) -> Teller:
+        return Teller(
+            begun.session,
+            launch=self.launch,
+            asked=begun.asked,
+            fork=begun.fork,
+            submit=begun.submit,
+            now=now,
         )
 
     def _as_asked(self, session: Session, run: RunNumber) -> i.RunFinished | None:

@@ -70,8 +70,7 @@ def choose(
     elif abilities.replay:
         strategy, why = Strategy.REPLAY, ""
     elif not why:
-        strategy = own[0]
-        why = _why_load_first(abilities) if in_flight else ""
+        strategy, why = own[0], _why_load_first(abilities) if in_flight else ""
     elif abilities.inject and history:
         strategy = Strategy.INJECT
     else:

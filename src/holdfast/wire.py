@@ -118,6 +118,7 @@ class PromptIn(Value):
 
 
 class ResumeIn(Value):
+    command: str | None = None  # minted by the client, so that a retry is recognised
     message: str | None = None
     limits: LimitsIn | None = None
     rerun: tuple[str, ...] = ()

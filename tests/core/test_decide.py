@@ -9,6 +9,7 @@ from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
 from holdfast.core.decide import ALLOWS, WORDS, wants_truth
 from holdfast.core.errors import Refused
+from holdfast.core.ids import CommandId
 from holdfast.core.plan import Plan, Strategy
 from holdfast.core.session import Cause, EffectClass, Queued, State, StopReason
 from holdfast.core.truth import NoTruth
@@ -120,6 +121,16 @@ def test_a_second_resume_starts_nothing():
     story = cut_off().tell(i.ContinueRun())
 
     assert [] == story.when(i.ContinueRun())
+
+
+def test_a_resume_that_is_said_again_after_a_crash_has_been_done():  # spec: P8
+    again = i.ContinueRun(command=CommandId("tap"))
+    story = cut_off().tell(again, i.OwnerLost())
+
+    assert StopReason.INTERRUPTED is story.session.stop.reason
+    assert [] == story.when(again)
+    assert [] != story.when(i.ContinueRun(command=CommandId("another tap")))
+    assert [] != story.when(i.ContinueRun())
 
 
 def test_a_continue_opens_a_fresh_window_and_keeps_the_totals():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from tests.server.place import ROOT, Place, placed, until
+from tests.server.test_socket import line
 
 
 def test_a_kill_in_the_middle_of_a_run_is_an_interruption(fresh):  # spec: D1 A4
@@ -22,6 +23,35 @@ def test_a_kill_in_the_middle_of_a_run_is_an_interruption(fresh):  # spec: D1 A4
     fresh.release()
     assert fresh.ask("POST", f"/api/sessions/{id}/resume", {})["run"] == 2
     assert fresh.stopped(id)["last_stop"]["reason"] == "completed"
+
+
+async def test_a_resume_whose_answer_was_lost_with_the_daemon_is_not_done_twice(
+    fresh,
+):  # spec: A7 P8
+    fresh.hold()
+    id = fresh.create()
+    fresh.busy(id)
+    fresh.kill()
+    fresh.start()
+    tap = "a tap on the button"
+
+    def begun():
+        events = fresh.ask("GET", f"/api/sessions/{id}/events?after=0")["events"]
+        return [event["data"]["run"] for event in events if event["type"] == "run_started"]
+
+    async with line(fresh) as page:
+        await page.say("resume", id, id=tap)
+        until(lambda: begun() == [1, 2], "a second run")
+        fresh.kill()
+    fresh.start()
+    fresh.release()
+    async with line(fresh) as page:
+        await page.say("resume", id, id=tap)
+        told = await page.hear("result")
+        assert told["ok"]["already_running"] is False, told
+        assert begun() == [1, 2]
+        await page.say("resume", id, id="another tap, somewhat later")
+        assert (await page.hear("result"))["ok"]["run"] == 3
 
 
 def test_going_down_in_order_says_so(fresh):  # spec: A4

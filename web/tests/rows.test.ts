@@ -44,5 +44,5 @@ test("work is shown until words come, a tool runs or a question is open", () => 
 
 test("what was said and is not in the journal yet stands at the end", () => {
   const command = { type: "prompt", id: "p", session: "s", text: "hi", input: "i" } as const;
-  expect(keys([notice("a", 1)], [{ command, state: "queued", failure: null }], session())).toEqual(["a", "p"]);
+  expect(keys([notice("a", 1)], [{ command, about: null, state: "queued", failure: null }], session())).toEqual(["a", "p"]);
 });

@@ -60,6 +60,7 @@ def begin(
         text=wish.text,
         briefing=_told(s, facts, cause, moved, closed, wish.message),
         plan=plan,
+        command=wish.command,
     )
     events = [*([seen] if seen else []), *closed, *_withdrawn(s, closed), started]
     return [*events, *_hand_over(fold(s, events), plan)]

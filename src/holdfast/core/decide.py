@@ -3,7 +3,9 @@
 Rule 1: a command may be refused, with a sentence that says why and what to do instead.
 Rule 2: a report is never refused. It is news, or it is out of date and changes nothing: of an
 earlier launch, of a run that is over, or said before (hear.py).
-Rule 3: what people may do is the table below. The refusal, the command line's help, the page's
+Rule 3: a prompt and a continue carry an id that their sender minted: said again, before or after a
+crash, they have been done. (A prompt's is a name that the store keeps once: identity.py.)
+Rule 4: what people may do is the table below. The refusal, the command line's help, the page's
 buttons and the diagram in docs/reference are read from it.
 """
 
@@ -227,8 +229,8 @@ def _send(s: Session, command: i.SendPrompt, facts: i.Facts) -> list[e.Event]:
 
 
 def _continue(s: Session, command: i.ContinueRun, facts: i.Facts) -> list[e.Event]:
-    if s.taken:
-        return []  # a second resume starts nothing
+    if s.taken or command.command in s.continued:
+        return []  # a second resume starts nothing; nor does one that is said again
     if s.runs == 0:
         raise Refused(f"Session {s.id} has nothing to continue.", INSTEAD[State.CREATED])
     wish = Wish(
@@ -237,6 +239,7 @@ def _continue(s: Session, command: i.ContinueRun, facts: i.Facts) -> list[e.Even
         limits=command.limits,
         rerun=command.rerun,
         fresh=command.fresh,
+        command=command.command,
     )
     return begin_or_wish(s, facts, wish)
 

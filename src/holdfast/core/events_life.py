@@ -2,6 +2,7 @@
 
 from holdfast.core.budget import Limits
 from holdfast.core.ids import (
+    CommandId,
     DecisionId,
     InputId,
     LaunchNumber,
@@ -130,6 +131,7 @@ class RunStarted(Value):
     text: str | None = None  # the user's words, unless `input` already carries them
     briefing: str | None = None
     plan: Plan | None = None
+    command: CommandId | None = None  # that asked for it
 
 
 class PromptDelivered(Value):

@@ -35,6 +35,9 @@ from holdfast.core.value import fields, replace
 INJECTS = {Strategy.INJECT: True, Strategy.FRESH: False, Strategy.REPLAY: False}
 
 
+REMEMBERED = 16  # commands: whoever says one again does so when the line or the daemon is back
+
+
 def evolve(session: Session, event: e.Event) -> Session:
     changes = CHANGES[type(event)](session, event)
     return replace(session, seq=session.seq + 1, **changes)
@@ -151,6 +154,7 @@ def _run_started(s: Session, event: e.RunStarted) -> Changes:
         state=State.STARTING,
         run=run,
         runs=event.run,
+        continued=(*s.continued, event.command)[-REMEMBERED:] if event.command else s.continued,
         queue=tuple(q for q in s.queue if q.id != event.input),
         stop=None,
         stop_seen=True,

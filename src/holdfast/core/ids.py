@@ -4,6 +4,7 @@ from typing import NewType
 
 SessionId = NewType("SessionId", str)  # 12 lower-case hex digits
 InputId = NewType("InputId", str)  # minted by the client, so that a retry is recognised
+CommandId = NewType("CommandId", str)  # the same, of a command that is not a prompt
 CallId = NewType("CallId", str)  # the model's or the agent's own name for a tool call
 DecisionId = NewType("DecisionId", str)
 TimerId = NewType("TimerId", str)

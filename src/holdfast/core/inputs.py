@@ -11,6 +11,7 @@ from holdfast.core.adoption import Turn
 from holdfast.core.budget import Limits
 from holdfast.core.ids import (
     CallId,
+    CommandId,
     DecisionId,
     InputId,
     LaunchNumber,
@@ -140,6 +141,9 @@ class WithdrawInput(Value):
 
 
 class ContinueRun(Value):
+    """`command`: minted by whoever asks; said again, it has been done."""
+
+    command: CommandId | None = None
     message: str | None = None
     limits: Limits | None = None
     rerun: tuple[CallId, ...] = ()  # unknown calls the user wants to be run again

@@ -11,6 +11,7 @@ import msgspec
 from holdfast.core.budget import Limits, Spent, Usage
 from holdfast.core.ids import (
     CallId,
+    CommandId,
     DecisionId,
     InputId,
     LaunchNumber,
@@ -185,6 +186,7 @@ class Wish(Value):
     limits: Limits | None = None
     rerun: tuple[CallId, ...] = ()
     fresh: bool = False
+    command: CommandId | None = None
     before: State = State.WAITING_FOR_INPUT  # where it is if nothing comes of it
 
 
@@ -310,6 +312,7 @@ class Session(Value):
 
     run: Run | None = None
     runs: int = 0
+    continued: tuple[CommandId, ...] = ()  # the last commands that began one
     stop: Stop | None = None  # the one the banner shows
     last_stop: Stop | None = None
     stop_seen: bool = True

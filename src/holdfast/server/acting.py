@@ -15,7 +15,7 @@ from holdfast.core.begin import plan_for
 from holdfast.core.budget import Limits
 from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
-from holdfast.core.ids import CallId, DecisionId, InputId, SessionId
+from holdfast.core.ids import CallId, CommandId, DecisionId, InputId, SessionId
 from holdfast.core.offer import ResumeStatus, offer, status
 from holdfast.core.session import Session, StopReason
 from holdfast.core.task import Task
@@ -173,7 +173,9 @@ async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> R
     before = await _made_ready(desk, id, given)
     outcome = await desk.engine.submit(id, _continuing(given, before.limits))
     run = await begun(desk.engine, outcome, patience=PATIENCE)
-    return RunOut(run=run, already_running=not outcome.events, head=_head_before(outcome))
+    return RunOut(
+        run=run, already_running=run is not None and not outcome.events, head=_head_before(outcome)
+    )
 
 
 async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
@@ -203,6 +205,7 @@ async def equipped(desk: Desk, id: SessionId) -> Session:
 
 def _continuing(given: ResumeIn, otherwise: Limits) -> i.ContinueRun:
     return i.ContinueRun(
+        command=CommandId(given.command) if given.command else None,
         message=given.message,
         limits=None if given.limits is None else limits(given.limits, otherwise),
         rerun=tuple(CallId(call) for call in given.rerun),

@@ -57,7 +57,7 @@ Told = SkipValidation[NamedDependency[Answers]]
 Socket = WebSocket[Any, Any, Any]
 SUBSCRIPTIONS = 64  # of one client, at once
 BEAT = 15.0  # seconds
-UNIQUE = 16  # characters of an id that nobody else mints: it may name an input for good
+UNIQUE = 16  # characters of an id that nobody else mints: it may name a command for good
 
 _decode = msgspec.json.Decoder(Given).decode
 _encode = msgspec.json.Encoder().encode
@@ -130,12 +130,17 @@ class Line:
         desk = self._desk
         match given:
             case Prompt(text=text, input=input, limits=limits, images=images):
-                named = input or (given.id if len(given.id) >= UNIQUE else None)
+                named = input or _unique(given.id)
                 sent = PromptIn(text=text, input=named, limits=limits, images=images)
                 return await acting.prompt(desk, id, sent, unix=False)
             case Resume(message=message, limits=limits, rerun=rerun, fresh=fresh, images=images):
                 wanted = ResumeIn(
-                    message=message, limits=limits, rerun=rerun, fresh=fresh, images=images
+                    command=_unique(given.id),
+                    message=message,
+                    limits=limits,
+                    rerun=rerun,
+                    fresh=fresh,
+                    images=images,
                 )
                 return await acting.resume(desk, id, wanted, unix=False)
             case Answer(decision=decision, answer=answer, always=always):
@@ -226,6 +231,10 @@ async def _events(desk: Desk, id: SessionId, after: Seq) -> AsyncIterator[Said]:
             field: Field = "thinking" if d.thinking else "text"
             item = f"{field}/{d.round}/{d.part}"
             yield Delta(session=id, item=item, field=field, offset=d.offset, text=d.text)
+
+
+def _unique(id: str) -> str | None:
+    return id if len(id) >= UNIQUE else None
 
 
 def _id_of(text: str) -> str:

@@ -10,6 +10,7 @@ import type { SessionOut } from "@/wire/types.gen";
 
 export interface Sent {
   command: Command;
+  about: string | null; // see `subject`
   state: "sending" | "queued" | "done" | "refused";
   failure: Failure | null;
 }
@@ -29,7 +30,7 @@ export class Courier {
   send(command: Command): void {
     const about = subject(command.type, this.document());
     keep(this.shelf, { command, about, at: Date.now() });
-    this.note(command, this.socket.line === "live" ? "sending" : "queued");
+    this.note(command, about, this.socket.line === "live" ? "sending" : "queued");
     void this.carry();
   }
 
@@ -69,7 +70,7 @@ export class Courier {
       this.drop(command.id);
       return true;
     }
-    this.note(command, "sending");
+    this.note(command, next.about, "sending");
     try {
       await this.socket.request(command);
       this.settle(command, "done", null);
@@ -85,16 +86,16 @@ export class Courier {
 
   private settle(command: Command, state: Sent["state"], failure: Failure | null): void {
     forget(this.shelf, command.id);
-    this.change((sent) => (sent.command.id === command.id ? { command, state, failure } : sent));
+    this.change((sent) => (sent.command.id === command.id ? { ...sent, state, failure } : sent));
   }
 
-  private note(command: Command, state: Sent["state"]): void {
+  private note(command: Command, about: string | null, state: Sent["state"]): void {
     if (this.sent.some((sent) => sent.command.id === command.id)) {
       return this.change((sent) => (sent.command.id === command.id ? { ...sent, state } : sent));
     }
     // A second try replaces the first: there is one Resume, however often it was pressed.
     const others = this.sent.filter((sent) => command.type === "prompt" || sent.command.type !== command.type);
-    this.sent = [...others, { command, state, failure: null }];
+    this.sent = [...others, { command, about, state, failure: null }];
     this.changed();
   }
 

@@ -9,7 +9,7 @@ import { Failure, NO_NETWORK, get } from "@/connection/http";
 import { type Line, type Socket, mint } from "@/connection/socket";
 import { type ItemList, before, put, stream } from "@/model/items";
 import type { Role, TabLock } from "@/model/lock";
-import type { Shelf } from "@/model/outbox";
+import { type Shelf, subject } from "@/model/outbox";
 import { recall, remember } from "@/model/remembered";
 import { Courier, type Sent } from "@/store/courier";
 import { Observed } from "@/store/observed";
@@ -159,20 +159,14 @@ export class SessionStore extends Observed<Shown> {
   private settleSent(): void {
     const { items, document, sent } = this.get();
     const queued = new Set(document?.queue.map((input) => input.id));
-    for (const { command, state } of sent) {
+    for (const { command, about, state } of sent) {
       if (command.type === "prompt") {
         const said = items.some((item) => item.kind === "user" && item.input === command.input);
         if (said || queued.has(command.input ?? "")) this.courier.drop(command.id);
-      } else if (state === "done" && !this.pending(command.type)) this.courier.drop(command.id);
+      } else if (state === "done" && (about === null || about !== subject(command.type, document))) {
+        this.courier.drop(command.id); // the document does not show any more what it was to change
+      }
     }
-  }
-
-  /** Whether the document still shows what a command was to change. */
-  private pending(type: string): boolean {
-    const { document } = this.get();
-    if (type === "resume" || type === "dismiss") return document?.banner != null;
-    if (type === "cancel") return document?.run != null;
-    return false;
   }
 
   private heardLine(line: Line): void {

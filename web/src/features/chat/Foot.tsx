@@ -6,6 +6,7 @@ import { Composer, type ComposerHandle } from "@/features/composer/Composer";
 import { Queue } from "@/features/composer/Queue";
 import { titled } from "@/model/moments";
 import type { Role } from "@/model/lock";
+import { subject } from "@/model/outbox";
 import { editQueued, reopen, withdraw } from "@/store/deeds";
 import type { Notes } from "@/store/notes";
 import type { SessionStore, Shown } from "@/store/session";
@@ -27,7 +28,9 @@ export function Foot({ store, shown, session, role, notes, composer, onPlan }: P
   const { sent } = shown;
   const may = (action: string) => session.actions.includes(action);
   const drives = role === "driving";
-  const underway = (type: string) => sent.find(({ command }) => command.type === type) ?? null;
+  // What was asked for about this run or this stop; about another one, it is of no concern here.
+  const underway = (type: "resume" | "cancel") =>
+    sent.find(({ command, about }) => command.type === type && about === subject(type, session)) ?? null;
   const { banner, run } = session;
   useSeen(store, banner !== null);
   const edited = async (input: string, text: string) => void (await notes.trying(editQueued(store.id, input, text)));

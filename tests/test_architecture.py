@@ -16,7 +16,6 @@ NOT_OURS = re.compile(r"\.(?!ci|git[ai])|__pycache__$|(build|dist|node_modules)$
 
 LIMITED = {".py", ".sql", ".toml", ".sh"}
 FILE_LINES = 400
-FILE_LINES_IN_TESTS = 600
 FUNCTION_LINES = 40
 FUNCTION_LINES_IN_TESTS = 80
 
@@ -91,7 +90,7 @@ def test_no_file_is_too_long():
     too_long = {}
     for path in FILES:
         lines = len(text_lines(path)) if path.suffix in LIMITED else 0
-        if lines > (FILE_LINES_IN_TESTS if in_tests(path) else FILE_LINES):
+        if lines > FILE_LINES:
             too_long[name(path)] = lines
     assert too_long == {}
 

@@ -94,3 +94,16 @@ def state(repo: Path) -> dict[str, object]:
         "config": (repo / ".git/config").read_text(),
         "stash": git(repo, "stash", "list"),
     }
+
+
+def spoil(repo: Path) -> None:
+    """Every kind of uncommitted change."""
+    (repo / "a.txt").write_text("one\nTWO\nthree\n")
+    (repo / "lib/b.py").unlink()
+    (repo / "run.sh").chmod(0o644)
+    (repo / "staged.txt").write_text("staged\n")
+    git(repo, "add", "staged.txt")
+    (repo / "staged.txt").write_text("staged and edited\n")
+    (repo / "loose.txt").write_text("untracked\n")
+    (repo / "link").symlink_to("a.txt")
+    (repo / "skip.log").write_text("ignored\n")

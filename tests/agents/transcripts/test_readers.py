@@ -1,5 +1,6 @@
 """What five programs really wrote (samples, shortened), and a database as OpenCode makes it."""
 
+import contextlib
 import json
 import sqlite3
 from pathlib import Path
@@ -57,6 +58,18 @@ def test_a_list_shows_whose_it_is_and_what_it_was_about(agent):  # spec: E15
     assert record.prompts >= 2
     assert record.id.startswith("01a1e1d2" if agent == "codex" else "11111111")
     assert agent == "gemini" or record.folder == "/home/user/repo"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_line_that_is_passed_over_for_the_list_has_no_prompt_in_it(agent):  # spec: E15
+    """However it is spaced; and those with what tools printed are passed over."""
+    rows = (SAMPLES / f"{agent}.jsonl").read_bytes().splitlines(keepends=True)
+    for lines in (rows, [json.dumps(json.loads(row)).encode() + b"\n" for row in rows]):
+        reader = READERS[agent]()
+        asked = [(reader.may_ask(line), reader.feed(line)) for line in lines]
+        passed_over = [turn for asks, turns in asked if not asks for turn in turns]
+        assert not [turn for turn in passed_over if isinstance(turn, UserSaid)]
+        assert [turn for turn in passed_over if isinstance(turn, CallDone)]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -165,3 +178,14 @@ def test_opencodes_database_is_read_and_not_written(database):  # spec: E11 E15
     assert (record.id, record.prompts, record.last_prompt) == ("ses_1", 2, "second prompt")
     assert len(opencode.records(database)) == 1, "a sub-agent's session is not listed"
     assert before == database.read_bytes()
+
+
+def test_of_opencodes_database_only_what_changed_is_looked_into(database):  # spec: E15
+    (record,) = opencode.records(database)
+    with contextlib.closing(sqlite3.connect(database)) as db, db:
+        db.execute("delete from part")
+    assert opencode.records(database, {record.id: record}) == [record]
+    with contextlib.closing(sqlite3.connect(database)) as db, db:
+        db.execute("update session set time_updated = time_updated + 1")
+    (later,) = opencode.records(database, {record.id: record})
+    assert (later.size, later.last_prompt) == (0, "")

@@ -57,6 +57,10 @@ class ClaudeReader:
             self._leaf = read.uuid
         return turns
 
+    @staticmethod
+    def may_ask(line: bytes) -> bool:
+        return b'"user"' in line and b'"tool_result"' not in line and not line.startswith(MOSTLY)
+
     def turns(self) -> list[Turn]:
         branch: list[list[Turn]] = []
         at, seen = self._leaf, set[str]()

@@ -41,6 +41,10 @@ class CodexReader:
         self._turns += turns
         return turns
 
+    @staticmethod
+    def may_ask(line: bytes) -> bool:
+        return b'"user"' in line
+
     def turns(self) -> list[Turn]:
         return self._turns
 

@@ -40,6 +40,10 @@ class CopilotReader:
         self._turns += turns
         return turns
 
+    @staticmethod
+    def may_ask(line: bytes) -> bool:
+        return b'"user.message"' in line
+
     def turns(self) -> list[Turn]:
         return self._turns
 

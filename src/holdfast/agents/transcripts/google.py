@@ -46,6 +46,12 @@ class GoogleReader:
             self._said[id] = turns
         return turns[before:]
 
+    @staticmethod
+    def may_ask(line: bytes) -> bool:
+        if b'"user"' not in line:
+            return False
+        return b'"functionResponse"' not in line or b'"messages"' in line
+
     def turns(self) -> list[Turn]:
         """Gemini tells a result twice, in its call's message and in the next: the first counts."""
         found: list[Turn] = []

@@ -33,6 +33,11 @@ class Reader(Protocol):
 
     def turns(self) -> list[Turn]: ...
 
+    @staticmethod
+    def may_ask(line: bytes) -> bool:
+        """Whether a prompt can be in this line: looked for, not decoded. Nearly all of a transcript's
+        weight is what tools printed. A quote within a text is escaped, so `"user"` is never said."""
+
 
 def as_json(value: object) -> str:
     """Arguments as they were; a text is taken for JSON already."""

@@ -2,7 +2,7 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,16 @@ from holdfast.core.ids import Millis
 from holdfast.ports import Record
 
 LIST = """
-select s.id, s.directory, s.title, s.time_updated,
+select id, directory, title, time_updated from session where parent_id is null
+"""
+DETAILS = """
+select
     (select count(*) from message m where m.session_id = s.id and m.data like '%"role":"user"%'),
     (select sum(length(data)) from part p where p.session_id = s.id),
     (select p.data from part p join message m on m.id = p.message_id
      where p.session_id = s.id and m.data like '%"role":"user"%' and p.data like '%"type":"text"%'
      order by p.id desc limit 1)
-from session s where s.parent_id is null order by s.time_updated desc
+from session s where s.id = ?
 """
 PARTS = """
 select m.data, p.data from part p join message m on m.id = p.message_id
@@ -37,23 +40,38 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         db.close()
 
 
-def records(path: Path) -> list[Record]:
+def records(path: Path, before: Mapping[str, Record] | None = None) -> list[Record]:
+    """`before`, by id: what did not change since is not looked into again."""
     with opened(path) as db:
-        found = db.execute(LIST).fetchall()
-    return [
-        Record(
-            agent="opencode",
-            id=str(id),
-            path=str(path),
-            folder=str(folder),
-            title=str(title),
-            last_prompt=str(_decoded(last).get("text", "")).strip(),
-            prompts=prompts,
-            size=size or 0,
-            modified_at=Millis(updated),
-        )
-        for id, folder, title, updated, prompts, size, last in found
-    ]
+        return [
+            _record(db, path, (before or {}).get(str(id)), str(id), *about)
+            for id, *about in db.execute(LIST).fetchall()
+        ]
+
+
+def _record(
+    db: sqlite3.Connection,
+    path: Path,
+    before: Record | None,
+    id: str,
+    folder: str,
+    title: str,
+    updated: int,
+) -> Record:
+    if before is not None and before.modified_at == updated:
+        return before
+    prompts, size, last = db.execute(DETAILS, (id,)).fetchone()
+    return Record(
+        agent="opencode",
+        id=id,
+        path=str(path),
+        folder=str(folder),
+        title=str(title),
+        last_prompt=str(_decoded(last).get("text", "")).strip(),
+        prompts=prompts,
+        size=size or 0,
+        modified_at=Millis(updated),
+    )
 
 
 def turns(path: Path, id: str) -> tuple[list[Turn], int]:

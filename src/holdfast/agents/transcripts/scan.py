@@ -71,6 +71,9 @@ def _read_on(path: Path, before: Scanned, agent: str) -> tuple[Record, int]:
     prompts, torn, title, last = record.prompts, record.torn, record.title, record.last_prompt
     for line, end in lines(path, offset):
         offset = end
+        if line is not None and (record.id or reader.about.id) and not reader.may_ask(line):
+            torn += not _looks_whole(line)
+            continue
         try:
             said = reader.feed(line) if line is not None else None
         except UNREADABLE:
@@ -93,6 +96,11 @@ def _read_on(path: Path, before: Scanned, agent: str) -> tuple[Record, int]:
         prompts=prompts,
         torn=torn,
     ), offset
+
+
+def _looks_whole(line: bytes) -> bool:
+    """Of a line that is not decoded."""
+    return line.startswith(b"{") and line.endswith((b"}\n", b"}\r\n"))
 
 
 def whole(path: Path, agent: str) -> tuple[list[Turn], int]:

@@ -43,17 +43,15 @@ class Shelf:
     def _records(self, environ: Mapping[str, str]) -> list[Record]:
         before = self._load()
         known: dict[str, Scanned] = {}
-        found: list[Record] = []
         for agent, path in self._files(environ):
             if agent in READERS:
                 scanned = scan(path, before.get(str(path)), agent)
-                if scanned is not None:
-                    known[str(path)] = scanned
+                known |= {str(path): scanned} if scanned is not None else {}
             else:
-                found += _of_opencode(path)
+                known |= _of_opencode(path, before)
         if known != before:
             self._save(known)
-        found += [s.record for s in known.values() if s.record.id and s.record.prompts]
+        found = [s.record for s in known.values() if s.record.id and s.record.prompts]
         newest: dict[tuple[str, str], Record] = {}
         for record in sorted(found, key=lambda r: (r.modified_at, r.prompts), reverse=True):
             kept = newest.setdefault((record.agent, record.id), record)
@@ -88,8 +86,11 @@ class Shelf:
             fresh.unlink(missing_ok=True)
 
 
-def _of_opencode(path: Path) -> list[Record]:
+def _of_opencode(path: Path, before: Mapping[str, Scanned]) -> dict[str, Scanned]:
+    """By database and id: many conversations are in one file."""
+    kept = {s.record.id: s.record for s in before.values() if s.record.path == str(path)}
     try:
-        return opencode.records(path)
+        found = opencode.records(path, kept)
     except sqlite3.Error:  # of a version whose tables are others
-        return []
+        return {}
+    return {f"{path}#{record.id}": Scanned(record=record) for record in found}

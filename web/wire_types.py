@@ -15,6 +15,7 @@ from holdfast import wire
 from holdfast.core.offer import ResumeStatus
 from holdfast.server import frames
 from holdfast.views.changes import AppliedOut, DiffOut
+from holdfast.views.choices import AgentsOut, FolderOut, ModelsOut
 from holdfast.views.plain import TABLES
 from holdfast.views.search import SearchOut
 from holdfast.views.stats import StatsOut
@@ -29,6 +30,9 @@ ROOTS: tuple[Any, ...] = (
     wire.Done,
     wire.PlanOut,
     wire.ErrorOut,
+    AgentsOut,
+    ModelsOut,
+    FolderOut,
     wire.Health,
     wire.ApplyIn,
     wire.ForkIn,

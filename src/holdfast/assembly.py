@@ -19,9 +19,9 @@ from holdfast.agents.builtin.model import Model
 from holdfast.agents.builtin.models import Models
 from holdfast.agents.builtin.providers.keys import FILE as KEY_FILE
 from holdfast.agents.builtin.providers.keys import Keys
-from holdfast.agents.builtin.providers.prices import priced
 from holdfast.agents.builtin.toolbox import Workbench
 from holdfast.agents.builtin.tools_kind import Context, Tool, ToolResult
+from holdfast.agents.choices import Choices
 from holdfast.agents.comeback import Comeback
 from holdfast.agents.oneshot.agents import OneshotAgents
 from holdfast.agents.profiles.environment import environment
@@ -33,7 +33,7 @@ from holdfast.agents.terminal.agents import TerminalAgents
 from holdfast.agents.transcripts.shelf import Shelf
 from holdfast.config import BadConfig, Config, without_password
 from holdfast.core import inputs as i
-from holdfast.core.budget import Limits, Usage
+from holdfast.core.budget import Limits
 from holdfast.core.errors import Refused
 from holdfast.core.ids import SessionId, Token
 from holdfast.core.redact import redact_text
@@ -94,6 +94,7 @@ class System:
         ways = self._ways(profiles, clock)
         self._agents = RoutedAgents(ways)
         self.registry = _registry(profiles, home, ways)
+        self.choices = Choices(self.registry, profiles, self._models, config)
         self.work = GitWork()
         self.records = Shelf(profiles, home)
         self.engine = Engine(
@@ -205,6 +206,7 @@ class System:
                 with contextlib.suppress(JournalError):
                     await self.engine.submit(id, i.OwnerLost(stopping=True))
         await self._agents.stop()
+        await self.choices.stop()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._outbox.idle(), LAST_DEBTS)
         await self._models.close()
@@ -333,14 +335,6 @@ class System:
         taken = worktree.claim_folder(str(folder), active)
         if taken is not None:
             raise Unfit(f"Session {taken} is at work in {folder}.", f"hold stop {taken[:4]}")
-
-    async def price(self, session: Session, tokens: int) -> int | None:
-        """Only our own agent's: what another one pays for its model is between the two."""
-        provider, _, model = session.model.partition(":")
-        if session.via != "builtin" or not model:
-            return None
-        usage = await priced(Usage(input_tokens=tokens), provider=provider, model=model)
-        return None if usage.unpriced else usage.cost_micros
 
     def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
         if environ:

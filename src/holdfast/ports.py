@@ -24,6 +24,7 @@ from holdfast.core.task import Task
 from holdfast.core.truth import Lost, NoTruth, Truth, Workspace
 from holdfast.core.value import Value
 from holdfast.views.changes import AppliedOut, DiffOut
+from holdfast.views.choices import FolderOut
 from holdfast.views.sessions import Summary
 
 # --- what the journal keeps -----------------------------------------------------------------
@@ -317,6 +318,9 @@ class Work(Protocol):
         """While the work tree is gone: what its newest snapshot had changed. To read, never to apply."""
 
     async def apply(self, session: Session, *, to: str | None, squash: bool) -> AppliedOut: ...
+
+    async def look(self, folder: str) -> FolderOut:
+        """Whether a session could be made there. Never fails: what stands in the way is its answer."""
 
 
 class Record(Value):

@@ -30,6 +30,7 @@ from holdfast.server.desk import Opened, Unfit
 from holdfast.testing.agent import ScriptedAgents
 from holdfast.testing.script import Reply, ScriptedCall
 from holdfast.testing.world import FileWorld
+from holdfast.views.choices import AgentsOut, ModelsOut
 from holdfast.wire import limits
 from holdfast.workspaces.harvest import GitWork
 
@@ -61,6 +62,22 @@ class HeldWorld(FileWorld):
             await asyncio.sleep(0.01)
 
 
+class NoChoices:
+    """Nothing to choose from: its agent is scripted."""
+
+    async def agents(self):
+        return AgentsOut(agents=(), usual="scripted")
+
+    async def models(self):
+        return ModelsOut(models=())
+
+    async def window(self, session):
+        return None
+
+    async def price(self, session, tokens):
+        return None
+
+
 class ScriptedSystem:
     def __init__(self, home, config, script="plain", store=None):
         self.store = str(home / "journal.db")
@@ -77,6 +94,7 @@ class ScriptedSystem:
         self._outbox = Outbox(self.engine, self._world)
         self._agents.submit = self._world.submit = self.engine.submit
         self.work = GitWork()
+        self.choices = NoChoices()
         self.lent = {}
 
     async def start(self):
@@ -111,9 +129,6 @@ class ScriptedSystem:
         )
         await self.engine.submit(id, opened)
         return Opened(id=id, notes=("2 uncommitted changes are not in it.",))
-
-    async def price(self, session, tokens):
-        return None
 
     def lend(self, session, environ):
         self.lent[session] = dict(environ)

@@ -37,5 +37,5 @@ class Registry:
         )
         return choose_way(candidate, wanted=wanted, mode=mode)
 
-    async def rows(self) -> list[AgentRow]:
-        return await self._installed.rows()
+    async def rows(self, *, ask: bool = True) -> list[AgentRow]:
+        return await self._installed.rows(ask=ask)

@@ -112,6 +112,7 @@ async def _looked(desk: Desk, row: Row, session: Session) -> Around:
         updated_at=row.updated_at,
         run_started_at=engine.run_started(row.session) if session.run else None,
         offer=offered,
+        context_window=await desk.choices.window(session),
         status=status(
             session,
             agent_alive=session.agent_alive,
@@ -292,7 +293,7 @@ async def plan(desk: Desk, id: SessionId, given: ResumeIn) -> PlanOut:
         drift=drift,
         rebuild=lost.source if lost else None,
         risks=chosen.risks,
-        estimate_usd=_dollars(await desk.price(session, tokens)),
+        estimate_usd=_dollars(await desk.choices.price(session, tokens)),
         estimate_tokens=tokens,
         message=briefing,
         calls=calls,

@@ -18,6 +18,7 @@ from holdfast.server.desk import Desk, Failure, Place
 from holdfast.server.errors import HANDLERS
 from holdfast.server.routes import SESSIONS, by_unix
 from holdfast.server.routes_adopt import ADOPTION
+from holdfast.server.routes_choices import CHOICES
 from holdfast.server.routes_life import LIFE
 from holdfast.server.routes_tasks import TASKS
 from holdfast.server.routes_work import WORK
@@ -47,7 +48,18 @@ def make_app(desk: Desk, *, place: Place, doorman: Doorman, leave: Leave) -> Lit
     given: dict[str, Any] = {"desk": desk, "place": place, "doorman": doorman, "leave": leave}
     given |= {"tally": Tally(), "searcher": Searcher(), "answers": Answers()}
     return App(
-        route_handlers=[*SESSIONS, *LIFE, *TASKS, *ADOPTION, *WORK, talk, health, login_code, down],
+        route_handlers=[
+            *SESSIONS,
+            *CHOICES,
+            *LIFE,
+            *TASKS,
+            *ADOPTION,
+            *WORK,
+            talk,
+            health,
+            login_code,
+            down,
+        ],
         dependencies={
             name: Provide(_giver(value), sync_to_thread=False) for name, value in given.items()
         },

@@ -8,6 +8,7 @@ from holdfast.core.session import Session
 from holdfast.core.value import Value
 from holdfast.engine.engine import Engine
 from holdfast.ports import Record, Records, Work
+from holdfast.views.choices import AgentsOut, ModelsOut
 from holdfast.wire import NewSession
 
 
@@ -16,6 +17,22 @@ class Opened(Value):
 
     id: SessionId
     notes: tuple[str, ...] = ()
+
+
+class Choosing(Protocol):
+    """What a session may be made of."""
+
+    async def agents(self) -> AgentsOut:
+        """At once: what would take long to find out is left open."""
+
+    async def models(self) -> ModelsOut:
+        """Every model that our own agent could be given now."""
+
+    async def window(self, session: Session) -> int | None:
+        """Tokens that its conversation may have; None: nobody knows."""
+
+    async def price(self, session: Session, tokens: int) -> int | None:
+        """What its model takes for reading that many, in millionths of a dollar. None: not known."""
 
 
 class Desk(Protocol):
@@ -32,6 +49,9 @@ class Desk(Protocol):
     def work(self) -> Work:
         """What sessions changed, and the way out for it."""
 
+    @property
+    def choices(self) -> Choosing: ...
+
     async def create(self, wanted: NewSession) -> Opened:
         """Makes the work tree and opens the session. It does not send the prompt. `Unfit` where
         what was asked for cannot be: no repository, no such agent, a mode it does not know."""
@@ -46,9 +66,6 @@ class Desk(Protocol):
 
     def way(self, agent: str, mode: str) -> str:
         """How that agent is run here. `Unfit` if there is none, or not in that mode."""
-
-    async def price(self, session: Session, tokens: int) -> int | None:
-        """What its model takes for reading that many, in millionths of a dollar. None: not known."""
 
     def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
         """Keys of the user's own environment, for this session; kept in memory, never stored."""

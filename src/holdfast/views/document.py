@@ -118,6 +118,7 @@ class Around(Value):
     run_started_at: int | None = None
     status: ResumeStatus | None = None
     offer: Offer | None = None
+    context_window: int | None = None
 
 
 class Offered(TypedDict):
@@ -270,7 +271,7 @@ def _progress(s: Session, around: Around) -> ProgressOut | None:
         tokens=Tokens(input=used.input_tokens, output=used.output_tokens),
         cost=_dollars(used.cost_micros),
         context_used=s.context or None,
-        context_window=None,
+        context_window=around.context_window,
         started_at=rfc3339(at) if at is not None else None,
         cancelling=s.run.cancelling,
     )

@@ -12,11 +12,13 @@ from holdfast.core.errors import Refused
 from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
 from holdfast.views.changes import AppliedOut, DiffOut, by_file, file_out
+from holdfast.views.choices import FolderOut
 from holdfast.workspaces import mending
 from holdfast.workspaces.apply import apply
 from holdfast.workspaces.changes import CAP, Diff, Form, diff, saved_diff
 from holdfast.workspaces.errors import FolderMissing, WorkspaceError
 from holdfast.workspaces.git import PLAIN, Git
+from holdfast.workspaces.looking import look
 
 SAVED = 256 << 10  # bytes of the patch in a checkpoint
 LISTED = 4 << 20  # bytes of a patch that is shown file by file
@@ -80,6 +82,9 @@ class GitWork:
             folder=done.tree,
             files=done.files,
         )
+
+    async def look(self, folder: str) -> FolderOut:
+        return await look(folder, by=self._by)
 
 
 @contextlib.contextmanager

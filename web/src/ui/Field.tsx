@@ -50,7 +50,7 @@ export function Field({ label, value, onChange, placeholder, options, hint, requ
 interface ChoiceProps {
   label: string;
   value: string;
-  options: readonly { value: string; text: string }[];
+  options: readonly { value: string; text: string; disabled?: boolean }[];
   onChange(value: string): void;
   testid?: string;
 }
@@ -64,7 +64,7 @@ export function Choose({ label, value, options, onChange, testid }: ChoiceProps)
       </label>
       <select id={id} value={value} onChange={(event) => onChange(event.target.value)} data-testid={testid} className={`h-9 touch:h-11 ${BOX}`}>
         {options.map((option) => (
-          <option key={option.value} value={option.value}>
+          <option key={option.value} value={option.value} disabled={option.disabled}>
             {option.text}
           </option>
         ))}

@@ -1,5 +1,22 @@
 // Written by web/wire_types.py from the structs of the daemon. Do not edit.
 
+export interface AgentOut {
+  name: string;
+  title: string;
+  installed: boolean;
+  version: string;
+  ways: string[];
+  modes: string[];
+  models: string[];
+  logged_in: boolean | null;
+  hint: string;
+}
+
+export interface AgentsOut {
+  agents: AgentOut[];
+  usual: string;
+}
+
 export interface Answer {
   type: "answer";
   id: string;
@@ -198,6 +215,14 @@ export interface FileOut {
   truncated: boolean;
 }
 
+export interface FolderOut {
+  path: string;
+  state: "missing" | "no_commit" | "no_git" | "ready" | "trouble";
+  branch: string;
+  uncommitted: number;
+  says: string;
+}
+
 export interface ForkIn {
   at?: number | null;
 }
@@ -265,6 +290,10 @@ export interface LimitsIn {
   max_tool_calls?: number | null;
   max_rounds?: number | null;
   max_time?: number | null;
+}
+
+export interface ModelsOut {
+  models: string[];
 }
 
 export interface NewSession {

@@ -29,6 +29,15 @@ class Models:
         """Of the first provider with a key; empty: there is none (SPEC B13)."""
         return catalogue.default_model(self._keys.environ(lent))
 
+    def usual(self, configured: str) -> tuple[str, ...]:
+        """Names to begin with: what is configured, then one of each provider with a key."""
+        found = catalogue.usual_models(self._keys.environ({}))
+        return tuple(dict.fromkeys([*([configured] if configured else []), *found]))
+
+    async def known(self) -> tuple[str, ...]:
+        """Every name of the providers with a key."""
+        return await asyncio.to_thread(_known, catalogue.with_key(self._keys.environ({})))
+
     def problem(self, name: str) -> str | None:
         """Why there is no such model, as far as its name tells; None: there is."""
         provider, _, rest = name.partition(":")
@@ -61,6 +70,12 @@ class Models:
 
     async def close(self) -> None:
         await self._line.close()
+
+
+def _known(providers: tuple[str, ...]) -> tuple[str, ...]:
+    from holdfast.agents.builtin.providers.library import models_of  # noqa: PLC0415  a second
+
+    return tuple(name for provider in providers for name in models_of(provider))
 
 
 def _misspelt(name: str) -> str | None:

@@ -80,11 +80,12 @@ class Installed:
         programs = known.programs() if known else {}
         return tuple(way for way, program in programs.items() if shutil.which(program, path=path))
 
-    async def rows(self) -> list[AgentRow]:
+    async def rows(self, *, ask: bool = True) -> list[AgentRow]:
+        """`ask` False: no program is started; what was not asked before stays unknown."""
         probes = self._read()
         before = dict(probes)
         rows = await asyncio.gather(
-            *(self._row(name, one, probes) for name, one in self._profiles.all())
+            *(self._row(name, one, probes, ask=ask) for name, one in self._profiles.all())
         )
         if probes != before:
             await asyncio.to_thread(self._write, probes)
@@ -93,10 +94,12 @@ class Installed:
         ]
         return [*rows, *broken]
 
-    async def _row(self, name: str, known: Profile, probes: dict[str, Probed]) -> AgentRow:
+    async def _row(
+        self, name: str, known: Profile, probes: dict[str, Probed], *, ask: bool
+    ) -> AgentRow:
         ways = self.ways(name)
         path = shutil.which(known.program) or ""
-        probed = await self._probed(known, path, probes) if path else Probed()
+        probed = await self._probed(known, path, probes, ask=ask) if path else Probed()
         commands = known.oneshot or known.terminal
         problem = probed.error or ("" if ways else "not installed")
         hint = f"npm install -g {known.package}" if not ways and known.package else known.login
@@ -117,12 +120,16 @@ class Installed:
             hint=hint if problem else "",
         )
 
-    async def _probed(self, known: Profile, path: str, probes: dict[str, Probed]) -> Probed:
+    async def _probed(
+        self, known: Profile, path: str, probes: dict[str, Probed], *, ask: bool
+    ) -> Probed:
         try:
             about = os.stat(path)  # noqa: PTH116  one look, through links; not worth a thread
         except OSError as error:
             return Probed(error=f"{path}: {error.strerror}")
         key = f"{path}:{about.st_size}:{about.st_mtime_ns}"
+        if key not in probes and not ask:
+            return Probed()
         if key not in probes:
             probed = await self._ask(known)
             if probed.error:

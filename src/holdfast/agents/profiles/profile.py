@@ -80,6 +80,9 @@ class Profile(Value, forbid_unknown_fields=True):
     via: Arguments  # best first
     package: str = ""  # where npm has it
     login: str = ""  # how to let it in, for people
+    keys: Arguments = ()  # variables any of which lets it in
+    credentials: Arguments = ()  # files any of which does: it was logged in
+    models: Arguments = ()  # names that it takes, to be offered
     version: Arguments = ("--version",)
     environ: Arguments = ()  # variables of the user's environment that it may have; `X_*` for all of X
     env: Mapping[str, str] = {}  # what it is given unless the user's environment says otherwise

@@ -28,14 +28,17 @@ def exists(where: Transcript, token: Token, environ: Mapping[str, str]) -> bool 
 
 def place(where: Transcript, environ: Mapping[str, str]) -> Path | None:
     """The first root that is set in that environment."""
-    for root in where.root:
-        variable, _, rest = root.removeprefix("$").partition("/")
-        if root.startswith("$"):
-            if base := environ.get(variable):
-                return Path(base) / rest
-        elif home := environ.get("HOME"):
-            return Path(root.replace("~", home, 1))
-    return None
+    return next((path for root in where.root if (path := rooted(root, environ))), None)
+
+
+def rooted(path: str, environ: Mapping[str, str]) -> Path | None:
+    """`$VARIABLE/rest` or `~/rest`; None: that is not set."""
+    if path.startswith("$"):
+        variable, _, rest = path[1:].partition("/")
+        base = environ.get(variable)
+        return Path(base) / rest if base else None
+    home = environ.get("HOME")
+    return Path(path.replace("~", home, 1)) if home else None
 
 
 def _names(file: Path, token: Token) -> bool:

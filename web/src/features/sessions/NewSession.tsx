@@ -1,44 +1,44 @@
-/** A session to begin: what to do, where, by whom, within which limits. */
-import { type FormEvent, useMemo, useState } from "react";
+/** A session to begin: what to do, where, by whom, within which limits. What was chosen last is offered first. */
+import { type FormEvent, type ReactNode, useMemo, useState } from "react";
 import { Failure, post } from "@/connection/http";
 import { mint } from "@/connection/socket";
+import { type Chosen, modesOf, problemWith, requested } from "@/model/choosing";
 import { folderOf } from "@/model/place";
+import { useAnswer, useTyped } from "@/store/asked";
+import { shelf } from "@/store/shelf";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Check, Choose, Field } from "@/ui/Field";
-import type { Created, NewSession as Wanted, SessionOut } from "@/wire/types.gen";
+import type { AgentOut, AgentsOut, Created, FolderOut, ModelsOut, SessionOut } from "@/wire/types.gen";
 
 interface Props {
-  known: SessionOut[]; // newest first: their folders, agents and models are offered
+  known: SessionOut[]; // newest first: their folders and models are offered
   onCreated(created: Created): void;
   onClose(): void;
 }
 
-const MODES = [
-  { value: "", text: "As configured" },
-  { value: "read-only", text: "Read only" },
-  { value: "ask", text: "Ask before every change" },
-  { value: "edits", text: "Edit freely, shell in a sandbox" },
-  { value: "full", text: "Full: no sandbox, no questions" },
-] as const;
-
-const blank = { prompt: "", folder: "", agent: "", model: "", mode: "", budget: "" };
+const LAST = "holdfast:last-choice";
+const BLANK: Chosen = { prompt: "", folder: "", agent: "", model: "", mode: "", budget: "", here: false, changes: false };
 
 export function NewSession({ known, onCreated, onClose }: Props) {
   const folders = useMemo(() => unique(known.map(folderOf)), [known]);
-  const [wanted, setWanted] = useState({ ...blank, folder: folders[0] ?? "" });
-  const [here, setHere] = useState(false);
+  const [chosen, setChosen] = useState<Chosen>(() => ({ ...BLANK, folder: folders[0] ?? "", ...last() }));
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const [input] = useState(mint); // one for all attempts: the second one is recognised
-  const put = (name: keyof typeof blank) => (value: string) => setWanted({ ...wanted, [name]: value });
+  const [input] = useState(mint); // one for all attempts
+  const put = (changes: Partial<Chosen>) => (setChosen({ ...chosen, ...changes }), setFailure(null));
+  const agents = useAnswer<AgentsOut>("/api/agents");
+  const place = useTyped<FolderOut>(chosen.folder.trim() ? `/api/folder?${new URLSearchParams({ path: chosen.folder.trim() })}` : null);
+  const agent = agents?.agents.find(({ name }) => name === (chosen.agent || agents.usual)) ?? null;
   const create = async (event: FormEvent) => {
     event.preventDefault();
-    if (!(dollars(wanted.budget) >= 0)) return setFailure(new Failure("invalid", "The budget is a number of dollars, like 2.50."));
+    const problem = problemWith(chosen, place);
+    if (problem) return setFailure(new Failure("invalid", problem));
     setBusy(true);
-    setFailure(null);
     try {
-      onCreated(await post<Created>("/api/sessions", asked(wanted, here, input)));
+      const created = await post<Created>("/api/sessions", requested(chosen, place, input));
+      shelf.setItem(LAST, JSON.stringify({ ...chosen, prompt: "", changes: false }));
+      onCreated(created);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       setFailure(error);
@@ -51,22 +51,26 @@ export function NewSession({ known, onCreated, onClose }: Props) {
         <textarea
           data-first
           rows={3}
-          value={wanted.prompt}
-          onChange={(event) => put("prompt")(event.target.value)}
+          value={chosen.prompt}
+          onChange={(event) => put({ prompt: event.target.value })}
           onKeyDown={(event) => event.key === "Enter" && (event.metaKey || event.ctrlKey) && event.currentTarget.form?.requestSubmit()}
           placeholder="What should the agent do?"
           aria-label="What should the agent do?"
           data-testid="new-prompt"
           className="field-sizing-content max-h-60 min-h-20 w-full resize-none rounded-lg border border-line-2 bg-page px-3 py-2 text-[0.9375rem] placeholder:text-ink-3 touch:text-base"
         />
-        <Field label="Folder" value={wanted.folder} onChange={put("folder")} options={folders} required placeholder="/path/to/a/repository" testid="new-folder" />
-        <div className="grid grid-cols-2 gap-3">
-          <Field label="Agent" value={wanted.agent} onChange={put("agent")} options={unique(known.map(({ agent }) => agent))} placeholder="as configured" testid="new-agent" />
-          <Field label="Model" value={wanted.model} onChange={put("model")} options={unique(known.map(({ model }) => model))} placeholder="as configured" testid="new-model" />
-          <Choose label="Permissions" value={wanted.mode} options={MODES} onChange={put("mode")} testid="new-mode" />
-          <Field label="Budget, US$" value={wanted.budget} onChange={put("budget")} inputMode="decimal" placeholder="none" testid="new-budget" />
+        <div className="space-y-1.5">
+          <Field label="Folder" value={chosen.folder} onChange={(folder) => put({ folder })} options={folders} required placeholder="/path/to/a/repository" hint={<Place place={place} here={chosen.here} />} testid="new-folder" />
+          <Check label={place?.state === "no_git" ? "Work in this folder as it is, without git" : "Work in this folder itself, not in a work tree of its own"} checked={chosen.here} onChange={(here) => put({ here })} />
+          {!chosen.here && (place?.uncommitted ?? 0) > 0 && <Check label="Bring my uncommitted changes along" checked={chosen.changes} onChange={(changes) => put({ changes })} />}
         </div>
-        <Check label="Work in this folder itself, not in a work tree of its own" checked={here} onChange={setHere} />
+        <div className="grid grid-cols-2 gap-3">
+          <Choose label="Agent" value={agent?.name ?? chosen.agent} options={offered(agents, chosen.agent)} onChange={(name) => put({ agent: name, model: "", mode: "" })} testid="new-agent" />
+          <Model agent={agent} known={known} value={chosen.model} onChange={(model) => put({ model })} />
+          <Choose label="Permissions" value={chosen.mode} options={modesOf(agent)} onChange={(mode) => put({ mode })} testid="new-mode" />
+          <Field label="Budget, US$" value={chosen.budget} onChange={(budget) => put({ budget })} inputMode="decimal" placeholder="no limit" testid="new-budget" />
+        </div>
+        {agent?.hint && <Hint agent={agent} />}
         {failure && (
           <p role="alert" className="text-sm text-bad" data-testid="new-failure">
             {failure.message} <span className="text-ink-3">{failure.hint}</span>
@@ -75,7 +79,7 @@ export function NewSession({ known, onCreated, onClose }: Props) {
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" type="submit" disabled={busy} data-testid="new-create">
-            {busy ? "Starting…" : wanted.prompt.trim() ? "Start" : "Create"}
+            {busy ? "Starting…" : chosen.prompt.trim() ? "Start" : "Create"}
           </Button>
         </div>
       </form>
@@ -83,13 +87,57 @@ export function NewSession({ known, onCreated, onClose }: Props) {
   );
 }
 
-function asked(wanted: typeof blank, here: boolean, input: string): Wanted {
-  const { folder, prompt, agent, model, mode, budget } = wanted;
-  const said = (text: string): string | null => text.trim() || null;
-  const limits = said(budget) ? { budget_usd: dollars(budget) } : {};
-  return { folder: folder.trim(), prompt: said(prompt), input, agent: said(agent), model: said(model), mode: said(mode), limits, here };
+function Place({ place, here }: { place: FolderOut | null; here: boolean }): ReactNode {
+  if (!place) return "\u00a0"; // the line is there before its words are
+  if (place.state !== "ready") {
+    return (
+      <span className={here && place.state !== "missing" ? "" : "text-warn"} data-testid="new-place" data-state={place.state}>
+        {place.says}
+      </span>
+    );
+  }
+  const changes = place.uncommitted === 1 ? "1 uncommitted change" : `${place.uncommitted} uncommitted changes`;
+  const left = place.uncommitted === 0 ? "" : here ? ` · ${changes}` : ` · ${changes}, not in the session's own tree`;
+  return (
+    <span data-testid="new-place" data-state="ready">
+      On {place.branch}
+      {left}
+    </span>
+  );
 }
 
-const dollars = (text: string): number => Number(text.trim().replace(",", "."));
+/** For the built-in agent every model of the providers with a key: the list takes a second. */
+function Model({ agent, known, value, onChange }: { agent: AgentOut | null; known: SessionOut[]; value: string; onChange(model: string): void }) {
+  const all = useAnswer<ModelsOut>(agent?.name === "builtin" ? "/api/models" : null);
+  const used = known.filter((session) => session.agent === agent?.name).map(({ model }) => model);
+  const options = unique([...(agent?.models ?? []), ...used, ...(all?.models ?? [])]);
+  return <Field label="Model" value={value} onChange={onChange} options={options} placeholder={agent?.models[0] && agent.name === "builtin" ? agent.models[0] : "its own default"} testid="new-model" />;
+}
+
+function Hint({ agent }: { agent: AgentOut }) {
+  const text = agent.logged_in === null ? `If ${agent.title} is not logged in: ${agent.hint}` : agent.hint;
+  return (
+    <p className={`text-xs ${agent.logged_in === false ? "text-warn" : "text-ink-3"}`} data-testid="new-hint">
+      {text}
+    </p>
+  );
+}
+
+function offered(agents: AgentsOut | null, wanted: string) {
+  if (!agents) return [{ value: wanted, text: wanted || "…" }];
+  return agents.agents.map(({ name, title, version, installed }) => ({
+    value: name,
+    text: installed ? [title, version].filter(Boolean).join(" ") : `${title}, not installed`,
+    disabled: !installed,
+  }));
+}
+
+function last(): Partial<Chosen> {
+  try {
+    return JSON.parse(shelf.getItem(LAST) ?? "{}") as Partial<Chosen>;
+  } catch {
+    return {};
+  }
+}
 
 const unique = (all: string[]): string[] => [...new Set(all.filter(Boolean))];

@@ -175,12 +175,20 @@ def problem(name: str) -> str | None:
     return None
 
 
+def with_key(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Providers that could be asked now."""
+    return tuple(p.name for p in PROVIDERS if first(p.keys, environ) and is_installed(p))
+
+
+def usual_models(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The model of each provider with a key, in the order in which they are looked for."""
+    there = frozenset(with_key(environ))
+    return tuple(f"{p.name}:{p.model}" for p in PROVIDERS if p.model and p.name in there)
+
+
 def default_model(environ: Mapping[str, str]) -> str:
     """Of the first provider with a key; empty: there is none."""
-    for found in PROVIDERS:
-        if found.model and first(found.keys, environ) and is_installed(found):
-            return f"{found.name}:{found.model}"
-    return ""
+    return next(iter(usual_models(environ)), "")
 
 
 def no_model() -> str:

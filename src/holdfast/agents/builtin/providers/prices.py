@@ -1,4 +1,4 @@
-"""What a response cost, from a maintained table of prices. Loaded when the first one is asked for.
+"""What a response cost and what a model can hold, from a maintained table. Loaded when it is first needed.
 
 Unknown stays unknown: no price is never said to be zero.
 """
@@ -25,6 +25,24 @@ async def priced(usage: Usage, *, provider: str, model: str) -> Usage:
     if cost is None:
         return replace(usage, unpriced=1)
     return replace(usage, cost_micros=cost)
+
+
+async def window(provider: str, model: str) -> int | None:
+    """Tokens; None: nobody knows. `provider` empty: whoever has a model of that name."""
+    return await asyncio.to_thread(_window, _SAME.get(provider, provider), model)
+
+
+@lru_cache(maxsize=256)
+def _window(provider: str, model: str) -> int | None:
+    from genai_prices import data_snapshot  # noqa: PLC0415  half a second
+
+    table = data_snapshot.get_snapshot()
+    try:
+        found = table.find_provider_model(model, None, provider or None, None)[1]
+    except LookupError:
+        return None
+    size: int | None = found.context_window
+    return size
 
 
 @lru_cache(maxsize=1)

@@ -231,10 +231,10 @@ class SqliteJournal:
         finally:
             self._writing.release()
         if isinstance(replies[0].error, Busy):
-            self._crowded_until = begun + 20 * SLOW
+            self._crowded_until = begun + 4 * SLOW
             return None
         if self._loop.time() - begun > SLOW:
-            self._crowded_until = self._loop.time() + 20 * SLOW
+            self._crowded_until = self._loop.time() + 4 * SLOW
         if self._frames > SOON:
             wake = Job(_nothing, full=False, pages=0, future=None)
             self._jobs.put(wake)  # for a checkpoint

@@ -156,7 +156,7 @@ class Agent:
     async def _follow(system: System, id: SessionId, after: Seq) -> AsyncIterator[e.Event | Result]:
         engine = system.engine
         while True:
-            for recorded in await engine.journal.read(id, after=after):
+            for recorded in await engine.read(id, after=after):
                 after = recorded.seq
                 yield recorded.event
             session = await engine.session(id)

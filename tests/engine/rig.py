@@ -18,7 +18,7 @@ from holdfast.engine.engine import Engine, Outcome
 from holdfast.engine.outbox import Outbox
 from holdfast.engine.recovery import Mender
 from holdfast.journal.sqlite import SqliteJournal
-from holdfast.ports import Journal
+from holdfast.ports import Batch, Journal
 from holdfast.testing.agent import ScriptedAgents
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.script import Reply, Script, ScriptedCall
@@ -73,6 +73,24 @@ class Wrapped:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
+
+
+class Late(Wrapped):
+    """The write is done; whoever waits for it is told when the test says so."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(journal)
+        self.written, self.told = asyncio.Event(), asyncio.Event()
+        self._late: type | None = None
+
+    def withhold(self, kind: type) -> None:
+        self._late = kind
+
+    async def append(self, batch: Batch) -> None:
+        await self.inner.append(batch)
+        if self._late is not None and any(isinstance(x, self._late) for x in batch.events):
+            self.written.set()
+            await self.told.wait()
 
 
 class Rig:

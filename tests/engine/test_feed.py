@@ -4,13 +4,14 @@
 
 import asyncio
 
+from holdfast.agent import Agent
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.ids import Seq
 from holdfast.engine.feed import Feed
 from holdfast.testing.agent import ScriptedAgents
 from holdfast.testing.script import Reply, ScriptedCall
-from tests.engine.rig import OPEN, Rig, S, T, prompt, story, until
+from tests.engine.rig import OPEN, Late, Rig, S, T, prompt, story, until
 
 BUSY = (
     Reply(text="word " * 50, pieces=25, calls=(ScriptedCall(), ScriptedCall())),
@@ -23,7 +24,7 @@ async def watch(rig, seen, *, slow=False):
     """What a page does: read what is new, wait for more."""
     cursor = Seq(0)
     while True:
-        for recorded in await rig.journal.read(S, after=cursor, limit=3 if slow else None):
+        for recorded in await rig.engine.read(S, after=cursor, limit=3 if slow else None):
             seen.append(recorded)
             cursor = recorded.seq
         await rig.engine.feed.wait(S, cursor)
@@ -99,6 +100,46 @@ def test_many_watchers_of_one_session_are_all_woken():
         assert feed._changed == {}
 
     asyncio.run(tell())
+
+
+# --- the journal knows before we do ---------------------------------------------------------------
+
+
+@story
+async def test_what_is_written_is_not_read_before_its_writer_knows(folder):
+    async with Rig(folder, wrap=Late) as rig:
+        await rig.submit(OPEN)
+        rig.journal.withhold(e.SessionRenamed)
+        renaming = asyncio.create_task(rig.submit(i.RenameSession(title="x")))
+        await rig.journal.written.wait()
+
+        assert [1, 2] == [r.seq for r in await rig.journal.read(S)]
+        assert [1] == [r.seq for r in await rig.engine.read(S)]
+
+        rig.journal.told.set()
+        await renaming
+
+        assert [1, 2] == [r.seq for r in await rig.engine.read(S)]
+
+
+@story
+async def test_who_follows_in_that_moment_hears_of_the_end(folder):
+    async with Rig(folder, wrap=Late) as rig:
+        await rig.submit(OPEN)
+        rig.journal.withhold(e.RunStopped)
+        await rig.submit(prompt())
+        await rig.journal.written.wait()
+        following = asyncio.create_task(_all(Agent._follow(rig, S, Seq(0))))
+        await until(lambda: S in rig.engine.feed._waiting)
+        rig.journal.told.set()
+
+        *events, result = await following
+        assert ("completed", "Done.") == (result.stop.reason, result.text)
+        assert await rig.events() == events
+
+
+async def _all(items):
+    return [item async for item in items]
 
 
 class Silent(ScriptedAgents):

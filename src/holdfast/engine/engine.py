@@ -7,7 +7,6 @@ Rule 3: whoever writes holds the session's lease. It is given back with the writ
 to look after, so an idle session belongs to nobody.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, get_args
 
@@ -24,8 +23,8 @@ from holdfast.core.session import CallStatus, EffectClass, Session
 from holdfast.core.truth import Lost, NoTruth, Truth
 from holdfast.core.withhold import NOBODYS, withheld, withhold
 from holdfast.engine.feed import Feed
-from holdfast.engine.inbox import Inbox
 from holdfast.engine.intake import claim_check, scrub
+from holdfast.engine.live import Live
 from holdfast.ports import (
     Agents,
     Batch,
@@ -38,6 +37,7 @@ from holdfast.ports import (
     Journal,
     JournalError,
     Lease,
+    Recorded,
     StoreDown,
     StoreFull,
     Workspaces,
@@ -55,27 +55,6 @@ class Outcome(NamedTuple):
     session: Session
     events: tuple[Event, ...]
     doubled: str | None = None  # this very thing was in the journal already
-
-
-class Live:
-    """A session in memory: the fold, who may write it, what it owes."""
-
-    def __init__(self, id: SessionId) -> None:
-        self.lock = asyncio.Lock()
-        self.session = Session(id=id)
-        self.loaded = False
-        self.gone = False  # there is no such session any more
-        self.lease: Lease | None = None
-        self.summary: Summary | None = None
-        self.snapshot = 0
-        self.run_started: Millis | None = None  # None: it began before we had it
-        self.owed: list[Errand] = []
-        self.inbox = Inbox()
-
-    @property
-    def busy(self) -> bool:
-        """There is something to look after: an agent, a run, a debt."""
-        return bool(self.owed) or (self.summary is not None and self.summary.live)
 
 
 class Engine:
@@ -138,6 +117,17 @@ class Engine:
                 await self._load(live)
             return live.session
 
+    async def read(
+        self, id: SessionId, *, after: Seq = Seq(0), limit: int | None = None
+    ) -> list[Recorded]:
+        """For whoever follows: never ahead of `session` and the feed. A write of ours is in the
+        journal before we know that it is; who read it then would wait for news of it in vain."""
+        found = await self.journal.read(id, after=after, limit=limit)
+        live = self.sessions.get(id)
+        if live is not None and live.writing:
+            return [recorded for recorded in found if recorded.seq <= live.session.seq]
+        return found
+
     def run_started(self, id: SessionId) -> Millis | None:
         """When its run began, if that was here."""
         live = self.sessions.get(id)
@@ -189,22 +179,22 @@ class Engine:
         idle = not (keep or seen.live or errands or live.owed)
         lease, durable = live.lease, not kinds.issubset(STREAMED)
         assert lease is not None, "nobody writes without it"
-        await self.journal.append(
-            Batch(
-                session=after.id,
-                generation=lease.generation,
-                head=before.seq,
-                at=at,
-                events=tuple(events),
-                identities=names,
-                errands=errands,
-                blobs=blobs,
-                summary=None if seen is live.summary else seen,
-                snapshot=after if due else None,
-                release=idle,
-                durable=durable,
-            )
+        batch = Batch(
+            session=after.id,
+            generation=lease.generation,
+            head=before.seq,
+            at=at,
+            events=tuple(events),
+            identities=names,
+            errands=errands,
+            blobs=blobs,
+            summary=None if seen is live.summary else seen,
+            snapshot=after if due else None,
+            release=idle,
+            durable=durable,
         )
+        with live.written():
+            await self.journal.append(batch)
         live.session, live.summary, live.lease = after, seen, None if idle else lease
         live.snapshot = after.seq if due else live.snapshot
         live.owed += errands

@@ -61,7 +61,7 @@ async def before(engine: Engine, id: SessionId, item: str, limit: int) -> Page:
                 if recorded.seq * PLACES >= place and chat.settled(place):
                     break
             else:
-                found = await engine.journal.read(id, after=Seq(chat.seq), limit=PAGE)
+                found = await engine.read(id, after=Seq(chat.seq), limit=PAGE)
                 continue
             break
         items = [i for i in chat.ordered() if i.place < place and _visible(i)]
@@ -77,7 +77,7 @@ async def call(engine: Engine, id: SessionId, wanted: str) -> CallOut:
     end = (await engine.session(id)).seq
     while end > 0 and asked is None:
         start = Seq(max(0, end - PAGE))
-        for recorded in reversed(await engine.journal.read(id, after=start, limit=end - start)):
+        for recorded in reversed(await engine.read(id, after=start, limit=end - start)):
             match recorded.event:
                 case ResponseFinished(calls=calls):
                     asked = asked or next((c for c in calls if c.id == wanted), None)
@@ -102,7 +102,7 @@ async def reach_back(
 ) -> tuple[Chat, list[Recorded]]:
     """A fold that begins at the first good place after `start`, and what is to be folded."""
     session = await engine.session(id)
-    found = await engine.journal.read(id, after=start, limit=limit)
+    found = await engine.read(id, after=start, limit=limit)
     if start == 0:
         return Chat(), found
     skip = next((n for n, r in enumerate(found) if begins(r.event)), None)

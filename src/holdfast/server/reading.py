@@ -29,10 +29,10 @@ class Piece(msgspec.Struct):
 
 
 async def read_on(engine: Engine, id: SessionId, after: Seq) -> Piece:
-    found = await engine.journal.read(id, after=after, limit=PAGE)
+    found = await engine.read(id, after=after, limit=PAGE)
     solid = solid_part(found, engine.feed.head(id))
     if not solid and len(found) == PAGE:
-        found = await engine.journal.read(id, after=after)  # a very long text: look for its end
+        found = await engine.read(id, after=after)  # a very long text: look for its end
         solid = solid_part(found, engine.feed.head(id))
     if not found:
         return Piece(events=[], deltas=[], head=after, read=after)
@@ -64,7 +64,7 @@ async def follow(engine: Engine, id: SessionId, after: Seq) -> AsyncIterator[Pie
     """Everything from the cursor on, for ever. None: nothing new for a while."""
     waiting: list[Recorded] = []  # said as deltas, not covered yet: the text of a round at most
     while True:
-        found = await engine.journal.read(id, after=after, limit=PAGE)
+        found = await engine.read(id, after=after, limit=PAGE)
         if found:
             waiting += found
             after = found[-1].seq

@@ -107,7 +107,7 @@ class Watch:
 
     async def _read(self) -> list[Recorded]:
         after = Seq(self._chat.seq)
-        return await self._desk.engine.journal.read(self._id, after=after, limit=PAGE)
+        return await self._desk.engine.read(self._id, after=after, limit=PAGE)
 
     def _add(self, recorded: Recorded) -> None:
         self._chat.add(recorded.seq, recorded.at, recorded.event)

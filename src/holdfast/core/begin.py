@@ -96,8 +96,9 @@ def _withdrawn(
 def cut_off(s: Session) -> bool:
     """In the middle of something: its owner died, its agent did, or a call was left open."""
     last = s.last_stop
-    if last is None or s.open_calls:
-        return bool(s.open_calls)
+    left = [c for c in s.open_calls if c.call.id not in s.held_back]
+    if last is None or left:
+        return bool(left)
     return last.reason is StopReason.INTERRUPTED or _agent_died(last)
 
 

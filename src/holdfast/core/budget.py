@@ -3,7 +3,8 @@
 Rule 1: integers only. Money is counted in millionths of a dollar, so sums are exact.
 Rule 2: nothing is ever given back: a report of less than nothing counts as nothing.
 Rule 3: a limit is reached when what was spent is no longer below it. It is asked for before each
-        model call and each batch, so a run spends at most its limit plus one call.
+        model call and each batch, so a run spends at most its limit plus one call. A round is a
+        response and its calls: the limit of rounds does not come between them.
 Rule 4: a run's limits are held against its own window, which a continue opens afresh. The cap of
         a session is held against the session's totals, which nothing resets.
 Rule 5: a response without a known price costs nothing that could be counted. Where money is limited,
@@ -104,11 +105,18 @@ def percent(used: int, limit: int | None) -> int | None:
 
 
 def exceeded(
-    limits: Limits, spent: Spent, *, cap: Limits | None, totals: Usage, elapsed_ms: int
+    limits: Limits,
+    spent: Spent,
+    *,
+    cap: Limits | None,
+    totals: Usage,
+    elapsed_ms: int,
+    batch: bool = False,
 ) -> Exceeded | None:
-    """The limit that forbids another call. `totals` is the whole session's, this run included."""
+    """The limit that forbids another model call, or (`batch`) the calls that the last one asked for.
+    `totals` is the whole session's, this run included."""
     for gauge in _gauges(limits, spent, cap=cap, totals=totals, elapsed_ms=elapsed_ms):
-        if gauge.used >= gauge.limit:
+        if gauge.used >= gauge.limit and not (batch and gauge.name == "rounds"):
             return Exceeded(
                 reason=gauge.reason,
                 percent=gauge.percent,
@@ -121,11 +129,12 @@ def exceeded(
 def warning(
     limits: Limits, spent: Spent, *, cap: Limits | None, totals: Usage, elapsed_ms: int
 ) -> tuple[str, int] | None:
-    """Which limit is nearly used up, and how far. Once per run: `spent.warned` silences it."""
+    """Which limit is nearly used up, and how far. Once per run: `spent.warned` silences it. One that
+    is used up stops the run, and that says it."""
     if spent.warned:
         return None
     for gauge in _gauges(limits, spent, cap=cap, totals=totals, elapsed_ms=elapsed_ms):
-        if gauge.percent >= WARN_PERCENT:
+        if gauge.percent >= WARN_PERCENT and gauge.used < gauge.limit:
             return gauge.name, gauge.percent
     return None
 

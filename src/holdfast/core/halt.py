@@ -1,6 +1,6 @@
 """A limit that ends a run, whoever runs the agent: whether one is reached, and how the run then ends (SPEC B4, B5).
 
-Rule 1: asked before each model call, where we make them. An agent that makes its own is asked about
+Rule 1: asked before each model call and each batch, where we make them. An agent that makes its own is asked about
         when all calls of a round are over, and when its time is up: it is interrupted, and then stopped.
 Rule 2: time in which a person was asked does not count; whoever keeps the clock leaves it out.
 """
@@ -14,11 +14,11 @@ SUMMARY = 500  # characters of the last response
 RETRYING_MOST = 60_000
 
 
-def reached(s: Session, *, elapsed_ms: int) -> budget.Exceeded | None:
+def reached(s: Session, *, elapsed_ms: int, batch: bool = False) -> budget.Exceeded | None:
     if s.run is None:
         return None
     return budget.exceeded(
-        s.run.limits, s.run.spent, cap=s.cap, totals=s.totals, elapsed_ms=elapsed_ms
+        s.run.limits, s.run.spent, cap=s.cap, totals=s.totals, elapsed_ms=elapsed_ms, batch=batch
     )
 
 

@@ -287,16 +287,17 @@ def close_calls(
     """Settles every open call before the next model call. What stays pending is run by the loop.
 
     `can_rerun` False: a foreign agent ran its calls by itself, and no loop of ours can repeat one.
-    `still_asking` False: the user wrote something else than an answer.
+    `still_asking` False: the user wrote something else than "go on", or than an answer.
     """
     waiting = session.questions if still_asking else frozenset()
+    held_back = session.held_back if still_asking else frozenset()
     events: list[CallClosed | RerunDecided] = []
     for opened in session.open_calls:
         call = opened.call.id
         whole = can_rerun and REDACTED not in opened.call.arguments
-        kept = (call in session.granted and whole) or call in waiting
+        kept = (whole and (call in session.granted or call in held_back)) or call in waiting
         if opened.status is CallStatus.PENDING and can_rerun and kept:
-            continue  # never begun; the user said yes to it meanwhile, or is yet to answer it
+            continue  # never begun: a limit was in its way, a yes came since, an answer is yet to
         if opened.attempt == 0 and opened.status is CallStatus.PENDING:
             events.append(CallClosed(call=call, how=Closing.NOT_STARTED, output=NOT_STARTED))
         elif whole and opened.status is CallStatus.PENDING:

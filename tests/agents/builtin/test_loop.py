@@ -79,9 +79,65 @@ async def test_a_tool_limit_stops_after_the_results_are_saved_and_a_continue_has
         assert {"0", "1", "2", "3"} <= {p.name for p in tree(session).iterdir()}
 
 
+async def test_a_round_is_a_response_and_its_calls_whatever_their_limit_is(folder):  # spec: B4 B5
+    rows = [{"tool_calls": [call("write", path=f"{n}", content="x")]} for n in range(2)]
+    async with house(folder, *rows, {"text": "done"}) as h:
+        id = await h.open()
+        await h.send(id, limits=Limits(rounds=1))
+        session = await h.stopped(id)
+        assert StopReason.ROUND_LIMIT is session.last_stop.reason
+        assert (tree(session) / "0").exists()
+
+        for run in (2, 3):
+            await h.engine.submit(id, i.ContinueRun(limits=Limits(rounds=1)))
+            session = await h.until(id, lambda s, run=run: s.run is None and s.runs == run)
+        assert StopReason.COMPLETED is session.last_stop.reason
+        assert (tree(session) / "1").exists()
+
+
+async def test_calls_that_a_budget_held_back_are_begun_by_a_continue(folder):  # spec: B5 D6
+    asks = {
+        "usage": {"input": 60, "output": 60},
+        "tool_calls": [call("write", path="a", content="x")],
+    }
+    async with house(folder, asks, {"text": "done"}) as h:
+        id = await h.open()
+        await h.send(id, limits=Limits(tokens=100))
+        session = await h.stopped(id)
+        assert StopReason.BUDGET_EXCEEDED is session.last_stop.reason
+        assert not (tree(session) / "a").exists()
+
+        await h.engine.submit(id, i.ContinueRun())
+        session = await h.until(id, lambda s: s.run is None and s.runs == 2)
+        assert StopReason.COMPLETED is session.last_stop.reason
+        assert (tree(session) / "a").exists()
+        assert [] == await h.events(id, e.CallClosed)
+        told = (await h.events(id, e.RunStarted))[-1].briefing
+        assert told.startswith("[System: The user has requested you resume.")
+        assert "- Used: $0.00, 120 of 100 tokens (120%), 0 of 50 tool calls (0%), 1 rounds" in told
+
+
+async def test_a_prompt_after_a_limit_goes_before_the_calls_that_it_held_back(folder):  # spec: D11
+    asks = {
+        "usage": {"input": 60, "output": 60},
+        "tool_calls": [call("write", path="a", content="x")],
+    }
+    async with house(folder, asks, {"text": "done"}) as h:
+        id = await h.open()
+        await h.send(id, limits=Limits(tokens=100))
+        await h.stopped(id)
+        await h.send(id, "something else", limits=Limits())
+        session = await h.until(id, lambda s: s.run is None and s.runs == 2)
+
+        assert not (tree(session) / "a").exists()
+        assert [e.Closing.NOT_STARTED] == [c.how for c in await h.events(id, e.CallClosed)]
+        assert None is (await h.events(id, e.RunStarted))[-1].briefing
+
+
 async def test_a_token_budget_stops_the_run_with_its_percentage(folder):
     rows = [
-        {"usage": {"input": 60, "output": 40}, "tool_calls": [call("list")]},
+        {"usage": {"input": 50, "output": 30}, "tool_calls": [call("list")]},
+        {"usage": {"input": 15, "output": 5}, "tool_calls": [call("list")]},
         {"text": "never reached"},
     ]
     async with house(folder, *rows) as h:

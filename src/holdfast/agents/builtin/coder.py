@@ -32,7 +32,7 @@ class Parent(Protocol):
     """The loop that delegated."""
 
     async def say(self, *events: e.CoderNoted | e.Notice | e.ConversationRepaired) -> bool: ...
-    def exceeded(self) -> Exceeded | None: ...
+    def exceeded(self, *, batch: bool = False) -> Exceeded | None: ...
     async def permission(self, call: Call, tools: Toolbox, *, within: Call) -> str | None:
         """None: it may begin. Otherwise what the model is told."""
 
@@ -64,7 +64,7 @@ class Coder:
                 calls = await self._round(RoundNumber(number), system)
                 if not calls:
                     return self._done()
-                over = self._parent.exceeded()
+                over = self._parent.exceeded(batch=True)
                 if over is not None:
                     return self._left(over.text)
                 await self._batch(calls)

@@ -113,7 +113,7 @@ class Loop:
             if not self._session.calls:
                 await self._report(StopReason.COMPLETED)
                 return
-            if (over := self.exceeded()) is not None:
+            if (over := self.exceeded(batch=True)) is not None:
                 break
             if not await self._calls():
                 return
@@ -328,8 +328,8 @@ class Loop:
 
     # --- the end ----------------------------------------------------------------------------------
 
-    def exceeded(self) -> Exceeded | None:
-        return halt.reached(self._session, elapsed_ms=self._elapsed())
+    def exceeded(self, *, batch: bool = False) -> Exceeded | None:
+        return halt.reached(self._session, elapsed_ms=self._elapsed(), batch=batch)
 
     async def _warn(self) -> None:
         near = halt.near(self._session, elapsed_ms=self._elapsed())

@@ -326,7 +326,8 @@ class System:
             raise Unfit(str(error)) from error
         if not made.left_behind:
             return made.workspace, ()
-        note = f"{made.left_behind} uncommitted changes of yours are not in it (--with-changes)."
+        many = "change of yours is" if made.left_behind == 1 else "changes of yours are"
+        note = f"{made.left_behind} uncommitted {many} not in it (--with-changes)."
         return made.workspace, (note,)
 
     async def _check_free(self, folder: Path) -> None:

@@ -231,7 +231,11 @@ def _encoded(body: Any) -> bytes:
 
     from holdfast.wire import FRAME_BYTES  # noqa: PLC0415  as above
 
-    sent = msgspec.json.encode(body)
+    try:
+        sent = msgspec.json.encode(body)
+    except UnicodeEncodeError as error:  # bytes of a pipe or an argument that no text has
+        message = f"What was given is not text in UTF-8: {error.reason}."
+        raise ApiError(422, {"code": "invalid", "message": message}) from error
     if len(sent) > FRAME_BYTES:
         message = f"That is {len(sent):,} bytes; {FRAME_BYTES:,} is the most."
         raise ApiError(413, {"code": "too_large", "message": message})

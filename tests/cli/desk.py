@@ -60,6 +60,7 @@ class User:
             stdin=subprocess.DEVNULL if input is None else None,
             capture_output=True,
             text=True,
+            errors="surrogateescape",
             timeout=PATIENCE,
             check=False,
         )

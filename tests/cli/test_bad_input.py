@@ -67,6 +67,14 @@ def test_a_prompt_of_more_than_a_megabyte_is_refused(regular):  # spec: J3 M1
     assert "Traceback" not in huge.stderr
 
 
+def test_bytes_that_are_no_text_are_no_prompt(regular):  # spec: M1
+    piped = regular.hold("run", "--model", regular.script(QUICK), "-", input="\udcff\udcfe")
+    given = regular.hold("run", "--model", regular.script(QUICK), "\udcff")
+    for done in (piped, given):
+        assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+        assert "not text" in done.stderr
+
+
 def test_a_prompt_comes_in_a_pipe(regular):  # spec: I5
     done = regular.hold("run", "--model", regular.script(QUICK), "-", input="from a pipe")
     assert (done.returncode, "> from a pipe" in done.stdout) == (0, True)

@@ -19,6 +19,12 @@ def test_a_run_is_followed_to_its_stop(regular):  # spec: I2 I3 I5
     assert f"Resume with: hold resume {id}" in done.stdout
 
 
+def test_a_script_is_named_from_where_the_user_stands(regular):  # spec: B1
+    name = regular.script(QUICK).rpartition("/")[2]
+    done = regular.hold("run", "--model", f"scripted:../{name}", "please")
+    assert done.returncode == 0, done.stdout
+
+
 def test_json_is_one_line_per_event_and_the_stop_comes_last(regular):  # spec: I5
     done = regular.run(QUICK, "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -88,7 +94,8 @@ def test_a_question_without_a_terminal_exits_5_and_is_answered(regular):  # spec
     id = regular.json("ls")["sessions"][0]["id"]
     asked = regular.session(id)["pending"]
     assert (done.returncode, len(asked)) == (5, 1)
-    assert f"hold decide {id} {' | '.join(asked[0]['options'])}" in done.stderr
+    first, *others = asked[0]["options"]
+    assert f"hold decide {id} {first}   # or {', '.join(others)}\n" in done.stderr
     assert regular.hold("wait", id).returncode == 5
     assert regular.hold("decide", id, "1").returncode == 0
     assert regular.hold("wait", id).returncode == 0

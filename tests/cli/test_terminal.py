@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from tests.cli.desk import HOLD, PATIENCE, QUICK, SLOW, until
+from tests.cli.desk import ASKING, HOLD, PATIENCE, QUICK, SLOW, until
 
 CTRL_C, CTRL_D, CTRL_Q = b"\x03", b"\x04", b"\x11"
 CALLS = (
@@ -125,9 +125,24 @@ def test_a_second_ctrl_c_leaves_at_once(user, at_terminal):  # spec: I2
         run.type(CTRL_C)
         run.until("Stopping")
         run.type(CTRL_C)
-        assert run.process.wait(timeout=PATIENCE) == 130
+        assert run.ended() == 130
+        assert "Resume with: hold resume" in run.seen
     finally:
         os.kill(user.pid, signal.SIGCONT)
+
+
+def test_a_question_that_is_left_stays_open_and_is_asked_again(user, at_terminal):  # spec: B11 I2
+    run = at_terminal("run", "--mode", "ask", "--model", user.script(ASKING), "please")
+    run.until("Your answer: ")
+    run.type(CTRL_D)
+    assert run.ended() == 5
+    id = the_session(user)["id"]
+    assert f"hold decide {id} yes" in run.seen and f"hold resume {id}" in run.seen
+    back = at_terminal("resume", id)
+    back.until("Your answer: ")
+    assert re.search(r"\? .*a\.txt", back.seen)
+    back.type(b"1\r")
+    assert back.ended() == 0
 
 
 def test_the_picker_offers_what_stopped(user, at_terminal):  # spec: I1

@@ -21,4 +21,7 @@ def test_standing_bars_fit_the_room_they_are_said_to_take():
     for count in (1, 7, 14, 15, 30, 45, 46, 66):
         lines = standing([1.0] * count, 3)
         assert max(len(line) for line in lines) <= room(count) <= 90
+    for count, within in ((30, 46), (30, 66), (7, 7)):
+        lines = standing([1.0] * count, 3, within=within)
+        assert max(len(line) for line in lines) <= room(count, within=within) <= within
     assert all(set(line) <= set("#. ") for line in standing([1, 2, 3], 4, plain=True))

@@ -5,7 +5,16 @@
 from holdfast.core import events as e
 from holdfast.core.budget import Limits, Usage
 from holdfast.core.plan import Plan, Strategy
-from holdfast.core.session import Call, Cause, EffectClass, Phase, Stop, StopReason
+from holdfast.core.session import (
+    Call,
+    Cause,
+    CoderState,
+    EffectClass,
+    Origin,
+    Phase,
+    Stop,
+    StopReason,
+)
 from holdfast.core.truth import Drift
 from holdfast.views.moments import DAY, from_rfc3339
 from holdfast.views.stats import percentiles, stats
@@ -152,3 +161,34 @@ def test_percentiles_are_values_that_occurred():
     found = percentiles([n * 1000 for n in range(1, 101)])
     assert (50, 90, 99, 100) == (found.p50, found.p90, found.p99, found.most)
     assert 0 == percentiles([-5]).p50
+
+
+def test_what_a_fork_came_with_is_its_parents():
+    opened = e.SessionOpened(agent="builtin", origin=Origin(session="parent", seq=9))
+    forked = halt(1, StopReason.CANCELLED)
+    later = NOON + 5000
+    found = ledger(
+        opened,
+        begin(1),
+        respond(),
+        forked,
+        (later, begin(2, Cause.CONTINUE, PLAN)),
+        (later, halt(2)),
+    )
+    assert [2] == [stop.run for stop in found.stops]
+    assert 1 == found.days["2026-11-15"].runs
+
+
+def test_what_was_adopted_happened_elsewhere():
+    opened = e.SessionOpened(agent="claude")
+    theirs = e.RunStarted(run=1, cause=Cause.PROMPT, limits=Limits(), input="adopted-1")
+    found = ledger(opened, theirs, respond(), halt(1), (NOON + 5000, begin(2)))
+    assert ([], 1) == (found.stops, found.days["2026-11-15"].runs)
+
+
+def test_what_a_coder_and_a_summary_cost_is_spent_too():
+    usage = Usage(input_tokens=5, output_tokens=1, cost_micros=7)
+    noted = e.CoderNoted(call="c", state=CoderState(), usage=usage)
+    compacted = e.ConversationCompacted(summary="s", kept_from=3, usage=usage)
+    day = ledger(begin(1), respond(input_tokens=10), noted, compacted).days["2026-11-15"]
+    assert (20, 2, 14) == (day.input_tokens, day.output_tokens, day.cost_micros)

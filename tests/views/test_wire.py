@@ -3,8 +3,18 @@
 import pytest
 
 from holdfast.core import events as e
+from holdfast.core.budget import Usage
 from holdfast.core.ids import CallId, Millis, RoundNumber, RunNumber, TimerId
-from holdfast.core.session import Call, ErrorClass, Evidence, Phase, Stop, StopReason, Timer
+from holdfast.core.session import (
+    Call,
+    CoderState,
+    ErrorClass,
+    Evidence,
+    Phase,
+    Stop,
+    StopReason,
+    Timer,
+)
 from holdfast.views.plain import DOING, DURING, REASONS, TABLES, TROUBLE
 from holdfast.views.stops import stop_out
 from holdfast.views.table import unique_digits
@@ -92,6 +102,25 @@ def test_a_call_is_one_line_when_it_ends():
     assert timeline.doing == "shell make..."
     lines = timeline.add(e.CallFinished(call=call.id, output="boom", failed=True, millis=2500))
     assert [line.text for line in lines] == ["x shell make... (2s): boom"]
+
+
+def test_a_call_of_before_has_its_name_and_one_that_is_refused_its_reason():
+    call = Call(id=CallId("c"), name="write", arguments='{"path": "a.py"}')
+    timeline = Timeline()
+    timeline.remember(e.ResponseFinished(round=RoundNumber(1), calls=(call,)))
+    cut_off = e.CallClosed(call=call.id, how=e.Closing.NOT_STARTED, output="Not started: ...")
+    refused = e.CallClosed(call=call.id, how=e.Closing.DENIED, output="There is no tool 'fly'.")
+    lines = [*timeline.add(cut_off), *timeline.add(refused)]
+    expected = ["- write a.py: not started", "x write a.py: There is no tool 'fly'."]
+    assert expected == [line.text for line in lines]
+
+
+def test_what_a_coder_and_a_summary_use_is_in_the_progress_line():
+    usage = Usage(input_tokens=900, output_tokens=100)
+    timeline = Timeline()
+    timeline.add(e.CoderNoted(call=CallId("c"), state=CoderState(), usage=usage))
+    timeline.add(e.ConversationCompacted(summary="s", kept_from=3, usage=usage))
+    assert "2,000 tokens" == timeline.used
 
 
 def test_nothing_that_speaks_to_a_terminal_is_shown():

@@ -15,12 +15,14 @@ SAID = {
         "Round limit reached: 1 of 1 rounds (100%).",
     ),
     "with how much of it": (
-        Stop(reason=R.BUDGET_EXCEEDED, percent=120, message="Token limit reached: 12 of 10 tokens."),
+        Stop(
+            reason=R.BUDGET_EXCEEDED, percent=120, message="Token limit reached: 12 of 10 tokens."
+        ),
         "Budget limit reached (120% used): Token limit reached: 12 of 10 tokens.",
     ),
     "an error with its class": (
         Stop(reason=R.ERROR, error=ErrorClass.AUTH, message="There is no key."),
-        "Something went wrong: There is no key. [auth]",
+        "Something went wrong: The key or login was refused. There is no key.",
     ),
     "a question ends as one": (
         Stop(reason=R.INTERRUPTED, evidence=Evidence(daemon_stopping=True)),

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from holdfast.cli.leaving import Left, may_leave
-from holdfast.cli.output import INTERRUPT, QUESTION, local_clock, note
+from holdfast.cli.output import INTERRUPT, QUESTION, how_to_answer, local_clock, note
 from holdfast.cli.screen import Screen
 from holdfast.cli.work import outcome
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
@@ -23,9 +23,10 @@ from holdfast.core.session import Decision
 from holdfast.views.document import DecisionOut, SessionOut
 from holdfast.views.timeline import Timeline, clean
 from holdfast.views.words import EXIT_CODES, money
-from holdfast.wire import AnswerIn, DeltaOut, Done, EventOut, event_in
+from holdfast.wire import AnswerIn, DeltaOut, Done, EventOut, EventsOut, event_in
 
 TICK = 0.2  # seconds between two looks of the progress line
+BACK = 300  # events before the place from which we follow
 
 
 class Follower:
@@ -45,6 +46,8 @@ class Follower:
     def follow(self, after: int) -> int:
         """The exit code of the run."""
         self._seq = after
+        if after and not self._as_json:
+            self._look_back()
         try:
             with may_leave():
                 return self._through_interrupts()
@@ -57,6 +60,14 @@ class Follower:
         finally:
             self._screen.wipe()
 
+    def _look_back(self) -> None:
+        """A resume speaks of calls that were asked for before it."""
+        path = f"/api/sessions/{self._id}/events?after={max(self._seq - BACK, 0)}"
+        for out in self._client.get(path, EventsOut).events:
+            event = event_in(out) if out.seq <= self._seq else None
+            if event is not None:
+                self._timeline.remember(event)
+
     def _through_interrupts(self) -> int:
         self._listen()
         while True:
@@ -64,14 +75,14 @@ class Follower:
                 code = self._already_open()
                 code = self._pump() if code is None else code
             except KeyboardInterrupt:
-                if self._cancelling:
-                    self._farewell()
+                if self._cancelling or not self._cancel():
+                    note(f"Resume with: hold resume {self._id}")
                     return INTERRUPT
-                self._cancel()
             else:
                 return INTERRUPT if self._cancelling else code
 
-    def _cancel(self) -> None:
+    def _cancel(self) -> bool:
+        """False: a second Ctrl-C came before the daemon had answered the first."""
         self._cancelling = True
         self._screen.wipe()
         note("Stopping. (Ctrl-C again leaves at once.)")
@@ -79,6 +90,9 @@ class Follower:
             self._client.call("POST", f"/api/sessions/{self._id}/cancel")
         except ApiError as error:
             note(error.message)  # it had stopped by itself
+        except KeyboardInterrupt:
+            return False
+        return True
 
     # --- the stream -------------------------------------------------------------------------------
 
@@ -162,6 +176,8 @@ class Follower:
             return None
         session = self._client.get(f"/api/sessions/{self._id}", SessionOut)
         for asked in session.pending:
+            if self._on_question == "ask" and asked.id not in self._asked:
+                self._screen.line(f"? {clean(asked.text)}")
             code = self._question(asked)
             if code is not None:
                 return code
@@ -173,19 +189,28 @@ class Follower:
         if decision.id in self._asked or self._on_question == "wait":
             return None
         self._asked.add(decision.id)
-        if self._on_question == "exit":
-            note(f"A question is open: {clean(decision.text)}")
-            answers = clean(" | ".join(decision.options)) or "TEXT"
-            note(f"Answer it with: hold decide {self._id} {answers}")
+        answer = self._answer(decision)
+        if answer is None:
+            note(f"A question is open: {decision.text}")
+            note(f"Answer it with: {how_to_answer(self._id, decision.options)}")
             self._farewell()
             return QUESTION
-        answer = "no" if self._on_question == "deny" else ask(decision)
         try:
             given = AnswerIn(decision=decision.id, answer=answer)
             self._client.post(f"/api/sessions/{self._id}/decisions", given, Done)
         except ApiError as error:
             note(error.message)  # somebody else was quicker
         return None
+
+    def _answer(self, decision: Decision | DecisionOut) -> str | None:
+        """None: it is left open."""
+        if self._on_question != "ask":
+            return "no" if self._on_question == "deny" else None
+        try:
+            return ask(decision)
+        except EOFError:  # Ctrl-D
+            self._screen.line("")
+            return None
 
     def _farewell(self) -> None:
         say = note if self._as_json else self._screen.line

@@ -81,6 +81,15 @@ def note(text: str) -> None:
     print(clean(text), file=sys.stderr, flush=True)
 
 
+def how_to_answer(id: str, options: Sequence[str]) -> str:
+    """A command that can be copied as it stands."""
+    from shlex import quote
+
+    first, *others = [quote(option) for option in options] or ["TEXT"]
+    either = f"   # or {', '.join(others)}" if others else ""
+    return f"hold decide {id} {first}{either}"
+
+
 def complain(error: Exception) -> int:
     """One clear message, and the right exit code."""
     from holdfast.daemon import NoStart
@@ -109,7 +118,7 @@ COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "grey": 90, "bold":
 
 
 def coloured() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def paint(text: str, colour: str) -> str:
@@ -119,7 +128,7 @@ def paint(text: str, colour: str) -> str:
 def columns(rows: Sequence[Sequence[str]], colours: Sequence[Sequence[str]] = ()) -> None:
     """Our own: a table of a library takes a second for a thousand rows."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    room = max(_width() - sum(widths) - 2 * (len(widths) - 1) + widths[-1], 10)
+    room = max(terminal_width() - sum(widths) - 2 * (len(widths) - 1) + widths[-1], 10)
     lines = []
     for n, row in enumerate(rows):
         last = row[-1] if len(row[-1]) <= room or not sys.stdout.isatty() else row[-1][:room]
@@ -133,10 +142,10 @@ def columns(rows: Sequence[Sequence[str]], colours: Sequence[Sequence[str]] = ()
     print("\n".join(lines))
 
 
-def _width() -> int:
+def terminal_width(otherwise: int = 100) -> int:
     import shutil
 
-    return shutil.get_terminal_size((100, 24)).columns
+    return shutil.get_terminal_size((otherwise, 24)).columns
 
 
 def home() -> Path:

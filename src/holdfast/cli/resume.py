@@ -15,6 +15,7 @@ from holdfast.cli.output import (
     QUESTION,
     TIMEOUT,
     connect,
+    how_to_answer,
     json_option,
     local_clock,
     note,
@@ -212,8 +213,9 @@ def _watch(client: Client, session: SessionOut, over: threading.Event) -> None:
 
 def _said(client: Client, session: SessionOut, *, as_json: bool) -> int:
     if session.pending:
-        note(f"A question is open: {session.pending[0].text}")
-        note(f"Answer it with: hold decide {session.id} ...")
+        asked = session.pending[0]
+        note(f"A question is open: {asked.text}")
+        note(f"Answer it with: {how_to_answer(session.id, asked.options)}")
         return QUESTION
     last = session.last_stop
     if last is None:

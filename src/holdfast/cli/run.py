@@ -17,6 +17,7 @@ from holdfast.wire import Created, LimitsIn, NewSession, PromptIn, PromptOut
 F = TypeVar("F", bound=Callable[..., Any])
 MODES = ("read-only", "ask", "edits", "full")
 LIMITS = ("budget_usd", "budget_tokens", "max_tool_calls", "max_rounds", "max_time")
+SCRIPTED = "scripted:"
 QUESTIONS = click.Choice(["wait", "deny", "exit"])
 
 
@@ -129,7 +130,9 @@ def _create(client: Client, prompt: str | None, given: dict[str, Any]) -> Create
         input=secrets.token_hex(8) if prompt is not None else None,
         agent=agent,
         via=given["via"],
-        model=given["model"] or (config.get("model") if agent == "builtin" else None) or None,
+        model=_from_here(given["model"])
+        or (config.get("model") if agent == "builtin" else None)
+        or None,
         mode=given["mode"] or config.get("mode"),
         title=given["title"],
         limits=LimitsIn(**said),
@@ -140,6 +143,13 @@ def _create(client: Client, prompt: str | None, given: dict[str, Any]) -> Create
         environ=keys(os.environ),
     )
     return client.post("/api/sessions", wanted, Created)
+
+
+def _from_here(model: str | None) -> str | None:
+    """A script is named from where the user stands, and the daemon stands elsewhere."""
+    if model is None or not model.startswith(SCRIPTED):
+        return model
+    return SCRIPTED + str(Path(model.removeprefix(SCRIPTED)).expanduser().absolute())
 
 
 def _of_task(client: Client, id: str) -> str:
@@ -159,7 +169,7 @@ def _words(prompt: str) -> str:
     if prompt != "-":
         return prompt
     try:
-        return sys.stdin.read()
+        return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as error:
         raise click.UsageError(f"The prompt is not text: {error}") from error
 

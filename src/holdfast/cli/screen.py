@@ -8,11 +8,19 @@ import shutil
 import sys
 import time
 
+from holdfast.cli.output import paint
 from holdfast.views.moments import span
-from holdfast.views.timeline import Shown, clean
+from holdfast.views.timeline import Shown, Tone, clean
 
 WIPE = "\r\x1b[2K"
 FRAMES = "|/-\\"
+PAINTS = {
+    Tone.YOURS: "bold",
+    Tone.QUIET: "grey",
+    Tone.NOTICE: "yellow",
+    Tone.TROUBLE: "red",
+    Tone.DONE: "green",
+}
 
 
 class Screen:
@@ -26,7 +34,8 @@ class Screen:
     def show(self, shown: Shown) -> None:
         self.wipe()
         if shown.whole:
-            self.line(shown.text)
+            colour = PAINTS.get(shown.tone)
+            self.line(paint(shown.text, colour) if colour else shown.text)
             return
         sys.stdout.write(shown.text)
         sys.stdout.flush()

@@ -4,7 +4,16 @@ import time
 
 import click
 
-from holdfast.cli.output import columns, connect, json_option, local_clock, note, paint, say_json
+from holdfast.cli.output import (
+    columns,
+    connect,
+    how_to_answer,
+    json_option,
+    local_clock,
+    note,
+    paint,
+    say_json,
+)
 from holdfast.client import Client
 from holdfast.core.session import State
 from holdfast.views.document import SessionOut
@@ -32,7 +41,8 @@ def show(*, id: str, as_json: bool) -> int:
 
 def _print(s: SessionOut) -> None:
     now = time.time_ns() // 1_000_000
-    agent = " ".join(part for part in (s.agent, s.via, s.model) if part)
+    via = f"via {s.via}" if s.via != s.agent else ""
+    agent = " ".join(part for part in (s.agent, via, s.model) if part)
     rows = [
         ("session", s.id),
         ("title", clean(s.title)),
@@ -41,7 +51,7 @@ def _print(s: SessionOut) -> None:
         ("workspace", s.workspace.path),
         ("branch", s.workspace.branch),
         ("changed", age(from_rfc3339(s.updated_at), now)),
-        ("used", f"{s.tokens.input} tokens in, {s.tokens.output} out {_cost(s)}".rstrip()),
+        ("used", f"{s.tokens.input:,} tokens in, {s.tokens.output:,} out {_cost(s)}".rstrip()),
     ]
     if s.run is not None:
         rows.append(("run", f"{s.run}, round {s.round}, {s.doing}"))
@@ -50,7 +60,7 @@ def _print(s: SessionOut) -> None:
         print(f"\nPut aside, because it cannot be read: {s.quarantined}")
     for asked in s.pending:
         print(f"\n? {clean(asked.text)}")
-        print(f"  hold decide {s.id} {' | '.join(asked.options) or 'TEXT'}")
+        print(f"  {clean(how_to_answer(s.id, asked.options))}")
     for waiting in s.queue:
         print(f"\nqueued: {clean(waiting.text)[:200]}")
     last = s.stop or s.last_stop

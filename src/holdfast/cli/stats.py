@@ -1,11 +1,12 @@
-"""`stats`: what stopped and what came back, as figures and small plots of 80 columns (SPEC L1)."""
+"""`stats`: what stopped and what came back, as figures and small plots (SPEC L1)."""
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 
 import click
 
-from holdfast.cli.output import connect, json_option, paint, say_json
+from holdfast.cli.output import connect, json_option, paint, say_json, terminal_width
 from holdfast.core.session import Phase
 from holdfast.views.moments import span
 from holdfast.views.plain import DOING, TABLES
@@ -16,7 +17,8 @@ from holdfast.views.words import money
 BAR = 30
 HEIGHT = 4
 LABEL = 16
-MOST_DAYS = 66  # bars that stand beside a label in 80 columns
+BESIDE = 14  # columns that a plot needs for its labels
+FEWEST_DAYS = 7
 
 
 @click.command()
@@ -84,7 +86,7 @@ def _resumes(found: StatsOut) -> None:
     print(f"\n{paint('Resumed', 'grey')}")
     print(f"  {of.resumed} of {of.stops} that stopped early; {rate} of them got on with the work")
     if (times := found.time_to_resume) is not None:
-        p50, p90, p99 = (span(round(t * 1000)) for t in (times.p50, times.p90, times.p99))
+        p50, p90, p99 = (_seconds(t) for t in (times.p50, times.p90, times.p99))
         print(f"  time to resume: half within {p50}, 90% within {p90}, 99% within {p99}")
     repeated = f"{of.repeated_calls} calls, in {of.with_repeats} resumes"
     print(f"  repeated work: {repeated if of.repeated_calls else 'none'}")
@@ -97,33 +99,33 @@ def _resumes(found: StatsOut) -> None:
             print(f"  {name}: {told}")
 
 
+def _seconds(value: float) -> str:
+    return span(round(value * 1000)) if value >= 10 else f"{value:.1f}s"  # noqa: PLR2004
+
+
 def _per_day(days: tuple[DayOut, ...], *, plain: bool) -> None:
-    shown = days[-MOST_DAYS:]
-    costs = [day.cost for day in shown]
-    tokens = [float(day.input_tokens + day.output_tokens) for day in shown]
-    _columns("Cost per day", costs, money(max(costs)), money(sum(costs)), shown, plain=plain)
-    many, whole = _count(max(tokens)), _count(sum(tokens))
-    _columns("Tokens per day", tokens, many, whole, shown, plain=plain)
+    within = max(terminal_width(80) - BESIDE, FEWEST_DAYS)
+    drawn = days[-within:]
+    for title, values, told in (
+        ("Cost per day", [day.cost for day in days], money),
+        ("Tokens per day", [float(d.input_tokens + d.output_tokens) for d in days], _count),
+    ):
+        if not any(values):
+            continue
+        cut = f"; the last {len(drawn)} days are drawn" if len(drawn) < len(days) else ""
+        print(f"\n{paint(title, 'grey')} (all together {told(sum(values))}{cut})")
+        _columns(values[-within:], told, within, plain=plain)
+        first, last = drawn[0].day[5:], drawn[-1].day[5:]
+        gap = max(room(len(drawn), within=within) - len(first) - len(last), 1)
+        print(f"  {'':>9} {first}" + (f"{' ' * gap}{last}" if len(drawn) > 1 else ""))
 
 
 def _columns(
-    title: str,
-    values: list[float],
-    most: str,
-    whole: str,
-    days: tuple[DayOut, ...],
-    *,
-    plain: bool,
+    values: list[float], told: Callable[[float], str], within: int, *, plain: bool
 ) -> None:
-    if not any(values):
-        return
-    print(f"\n{paint(title, 'grey')} (all together {whole})")
-    for n, line in enumerate(standing(values, HEIGHT, plain=plain)):
-        label = most if n == 0 else "0" if n == HEIGHT - 1 else ""
+    for n, line in enumerate(standing(values, HEIGHT, within=within, plain=plain)):
+        label = told(max(values)) if n == 0 else "0" if n == HEIGHT - 1 else ""
         print(f"  {label:>9} {paint(line, 'blue')}".rstrip())
-    first, last = days[0].day[5:], days[-1].day[5:]
-    gap = max(room(len(days)) - len(first) - len(last), 1)
-    print(f"  {'':>9} {first}{' ' * gap if len(days) > 1 else ''}{last if len(days) > 1 else ''}")
 
 
 def _count(value: float) -> str:

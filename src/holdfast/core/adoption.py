@@ -32,6 +32,7 @@ from holdfast.core.session import (
 from holdfast.core.value import Value
 
 STILL_WARM = 120_000  # ms since it was last written to
+ADOPTED = "adopted-"  # how the inputs of such a conversation are called
 UNKNOWN = "The record ends before this call's result: whether it took effect is unknown."
 
 
@@ -85,7 +86,7 @@ def adopted(turns: Sequence[Turn], *, token: Token | None, now: Millis) -> list[
     for number, run in enumerate(runs, 1):
         first = run[0]
         text = first.text if isinstance(first, UserSaid) else "(the record has no prompt here)"
-        input = InputId(f"adopted-{number}")
+        input = InputId(f"{ADOPTED}{number}")
         events += [
             e.InputAccepted(input=input, text=text),
             e.RunStarted(

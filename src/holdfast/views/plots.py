@@ -9,6 +9,7 @@ LYING = " ▏▎▍▌▋▊▉█"
 STANDING = " ▁▂▃▄▅▆▇█"
 EIGHTHS = 8
 WIDE, NARROW = 14, 45  # values up to which a standing bar is three or two characters wide
+MOST = 90  # characters of a row of them, unless less is said
 
 
 def lying(value: float, most: float, width: int, *, plain: bool = False) -> str:
@@ -22,10 +23,12 @@ def lying(value: float, most: float, width: int, *, plain: bool = False) -> str:
     return LYING[-1] * whole + (LYING[rest] if rest else "")
 
 
-def standing(values: Sequence[float], height: int, *, plain: bool = False) -> list[str]:
+def standing(
+    values: Sequence[float], height: int, *, within: int = MOST, plain: bool = False
+) -> list[str]:
     """A bar for each, side by side: lines from the top down. What is not nothing is seen."""
     most = max(values, default=0)
-    wide = 3 if len(values) <= WIDE else 2 if len(values) <= NARROW else 1
+    wide = _wide(len(values), within)
     bars = [max(round(v / most * height * EIGHTHS), 1) if v > 0 else 0 for v in values]
     lines = []
     for level in range(height - 1, -1, -1):
@@ -35,9 +38,14 @@ def standing(values: Sequence[float], height: int, *, plain: bool = False) -> li
     return lines
 
 
-def room(values: int) -> int:
+def room(values: int, *, within: int = MOST) -> int:
     """How many characters so many standing bars take."""
-    return values * (3 if values <= WIDE else 2 if values <= NARROW else 1)
+    return values * _wide(values, within)
+
+
+def _wide(values: int, within: int) -> int:
+    wide = 3 if values <= WIDE else 2 if values <= NARROW else 1
+    return max(min(wide, within // max(values, 1)), 1)
 
 
 def _cell(eighths: int, *, plain: bool) -> str:

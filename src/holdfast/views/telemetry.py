@@ -7,6 +7,8 @@ Rule 2: a resume succeeded when the run that followed got something done: a resp
 Rule 3: work is *repeated* when one of the first 20 calls after a resume has the tool and the arguments
         of a call that changed something and finished in the run that was cut off.
 Rule 4: cost follows what is new: a ledger goes on from the event it last saw.
+Rule 5: what a session came with, as a fork or by adoption, is not counted: it happened elsewhere. All
+        of it was written with the session's first event, at the same moment.
 """
 
 import hashlib
@@ -14,12 +16,22 @@ import hashlib
 import msgspec
 
 from holdfast.core import events as e
+from holdfast.core.adoption import ADOPTED
 from holdfast.core.budget import Usage
 from holdfast.core.session import Call, EffectClass, StopReason
 from holdfast.core.value import Value, replace
 from holdfast.views.moments import rfc3339
 
-KINDS = (e.RunStarted, e.RunStopped, e.ResponseFinished, e.CallObserved, e.CallFinished)
+KINDS = (
+    e.SessionOpened,
+    e.RunStarted,
+    e.RunStopped,
+    e.ResponseFinished,
+    e.CallObserved,
+    e.CallFinished,
+    e.CoderNoted,
+    e.ConversationCompacted,
+)
 WATCHED = 20  # calls after a resume
 DATE = 10  # characters of a moment that say the day
 
@@ -64,25 +76,21 @@ class Ledger:
         self._done: set[bytes] = set()  # calls of this run that changed something, and finished
         self._before: set[bytes] = set()  # the same of the run that was cut off
         self._left = 0  # calls that are still compared with those
+        self._opened: int | None = None  # when, if it came with a past
 
     def add(self, seq: int, at: int, event: e.Event) -> None:
         self.seq = seq
+        if _inherited(event):
+            self._opened = at
+        if at != self._opened:
+            self._count(at, event)
+
+    def _count(self, at: int, event: e.Event) -> None:
         match event:
             case e.RunStarted():
                 self._began(at, event)
-            case e.RunStopped(run=run, stop=stop):
-                self._went_on(well=stop.reason is StopReason.COMPLETED)
-                record = StopRecord(
-                    session=self.session,
-                    run=run,
-                    at=stop.at or at,
-                    reason=stop.reason,
-                    phase=stop.phase,
-                    error=stop.error,
-                )
-                self.stops.append(record)
-                self._before, self._done = self._done, set()
-                self._calls, self._left = {}, 0
+            case e.RunStopped():
+                self._stopped(at, event)
             case e.ResponseFinished(calls=calls, usage=usage):
                 self._went_on(well=True)
                 self._spent(at, usage)
@@ -93,6 +101,8 @@ class Ledger:
             case e.CallFinished(call=id, failed=failed):
                 self._went_on(well=True)
                 self._finished(id, failed=failed)
+            case e.CoderNoted(usage=usage) | e.ConversationCompacted(usage=usage):
+                self._spent(at, usage)
             case _:
                 pass
 
@@ -110,6 +120,21 @@ class Ledger:
             strategy=plan.strategy if plan else "",
             drift=plan.drift if plan else "",
         )
+
+    def _stopped(self, at: int, event: e.RunStopped) -> None:
+        stop = event.stop
+        self._went_on(well=stop.reason is StopReason.COMPLETED)
+        record = StopRecord(
+            session=self.session,
+            run=event.run,
+            at=stop.at or at,
+            reason=stop.reason,
+            phase=stop.phase,
+            error=stop.error,
+        )
+        self.stops.append(record)
+        self._before, self._done = self._done, set()
+        self._calls, self._left = {}, 0
 
     def _went_on(self, *, well: bool) -> None:
         last = self.stops[-1] if self.stops else None
@@ -145,6 +170,17 @@ class Ledger:
         day = rfc3339(at)[:DATE]
         self.days.setdefault(day, DayRecord())
         return day
+
+
+def _inherited(event: e.Event) -> bool:
+    """It is of another session's past, or of another program's."""
+    match event:
+        case e.SessionOpened(origin=origin):
+            return origin is not None
+        case e.RunStarted(input=input):
+            return input is not None and input.startswith(ADOPTED)
+        case _:
+            return False
 
 
 def _key(call: Call) -> bytes:

@@ -7,12 +7,13 @@ Rule 3: nothing is shown that could move the cursor or speak to the terminal.
 """
 
 import re
+from enum import StrEnum
 
 import msgspec
 
 from holdfast.core import events as e
 from holdfast.core.budget import Usage, add
-from holdfast.core.session import Call
+from holdfast.core.session import Call, StopReason
 from holdfast.core.value import Value
 from holdfast.views.moments import clock, span
 from holdfast.views.stops import stop_out
@@ -31,9 +32,21 @@ def clean(text: str) -> str:
     return CONTROL.sub("", text)
 
 
+class Tone(StrEnum):
+    """What a line is to its reader; how that looks is the screen's."""
+
+    PLAIN = "plain"
+    YOURS = "yours"
+    QUIET = "quiet"
+    NOTICE = "notice"
+    TROUBLE = "trouble"
+    DONE = "done"
+
+
 class Shown(Value):
     text: str
     whole: bool = True  # a line of its own; False: the next piece of running text
+    tone: Tone = Tone.PLAIN
 
 
 class Timeline:
@@ -52,33 +65,43 @@ class Timeline:
             case e.TextSaved(round=round, part=part, offset=offset, text=text):
                 return self.text(round, part, offset, text)
             case e.InputAccepted(text=text, queued=queued):
-                return [_line(f"{'(queued) ' if queued else ''}> {text}")]
+                return [_line(f"{'(queued) ' if queued else ''}> {text}", Tone.YOURS)]
             case e.RunStarted(briefing=briefing):
                 self.doing = "starting"
-                return [_line("-- resumed --")] if briefing else []
+                return [_line("-- resumed --", Tone.QUIET)] if briefing else []
             case e.RunStopped(stop=stop):
                 self.doing = "stopped"
                 found = stop_out(stop)
-                return [_line(explained(found, self._clock))] if found else []
+                return [_line(explained(found, self._clock), _tone(stop.reason))] if found else []
             case e.Notice(text=text):
-                return [_line(f"! {text}")]
+                return [_notice(text)]
             case e.BudgetWarned():
-                return [_line(f"! {warned(event)}")]
+                return [_notice(warned(event))]
             case e.DecisionAsked(decision=decision):
                 self.doing = "waiting for an answer"
-                return [_line(f"? {decision.text}")]
+                return [_line(f"? {decision.text}", Tone.NOTICE)]
             case e.DecisionAnswered(answer=answer):
                 return [_line(f"  answered: {answer}")]
             case e.ContextLost(why=why):
-                return [_line(f"! The agent lost its context: {why}")]
+                return [_notice(f"The agent lost its context: {why}")]
             case e.SessionFailed(message=message):
-                return [_line(f"! {message}")]
+                return [_line(f"! {message}", Tone.TROUBLE)]
             case e.WorkspaceLost():
-                return [_line(f"! {workspace_lost(event)}")]
+                return [_notice(workspace_lost(event))]
             case e.WorkspaceRebuilt():
-                return [_line(f"! {workspace_rebuilt(event)}")]
+                return [_notice(workspace_rebuilt(event))]
             case _:
                 return self._work(event)
+
+    def remember(self, event: e.Event) -> None:
+        """What came before the place from which it is shown: only what its calls are called."""
+        match event:
+            case e.ResponseFinished(calls=calls):
+                self._calls |= {call.id: call for call in calls}
+            case e.CallObserved(call=call):
+                self._calls[call.id] = call
+            case _:
+                pass
 
     @property
     def used(self) -> str:
@@ -101,23 +124,29 @@ class Timeline:
                 self._shown = {k: n for k, n in self._shown.items() if k[0] != number}
             case e.ThinkingSaved():
                 self.doing = "thinking"
-            case e.ResponseFinished(calls=calls, usage=usage):
+            case e.ResponseFinished(usage=usage):
                 self._used = add(self._used, usage)
-                self._calls |= {call.id: call for call in calls}
+                self.remember(event)
+            case e.CoderNoted(usage=usage) | e.ConversationCompacted(usage=usage):
+                self._used = add(self._used, usage)
             case e.CallObserved(call=call):
-                self._calls[call.id] = call
+                self.remember(event)
                 self.doing = title(call)
             case e.CallIntended(call=id):
                 self.doing = self._name(id)
             case e.CallFinished(call=id, failed=failed, output=output, millis=millis):
                 self.doing = "working"
                 took = f" ({span(millis)})" if millis >= 1000 else ""  # noqa: PLR2004
-                why = f": {_first_line(output)}" if failed else ""
-                return [_line(f"{'x' if failed else '*'} {self._name(id)}{took}{why}")]
+                if failed:
+                    text = f"x {self._name(id)}{took}: {_first_line(output)}"
+                    return [_line(text, Tone.TROUBLE)]
+                return [_line(f"* {self._name(id)}{took}", Tone.QUIET)]
+            case e.CallClosed(call=id, how=e.Closing.DENIED, output=why):
+                return [_line(f"x {self._name(id)}: {_first_line(why)}", Tone.TROUBLE)]
             case e.CallClosed(call=id, how=how):
-                return [_line(f"- {self._name(id)}: {how.replace('_', ' ')}")]
+                return [_line(f"- {self._name(id)}: {how.replace('_', ' ')}", Tone.QUIET)]
             case e.RerunDecided(call=id):
-                return [_line(f"- {self._name(id)}: run again")]
+                return [_line(f"- {self._name(id)}: run again", Tone.QUIET)]
             case _:
                 pass  # not for people: leases, snapshots, tokens
         return []
@@ -145,5 +174,14 @@ def _first_line(text: str) -> str:
     return first[:WIDTH] + ("..." if rest or len(first) > WIDTH else "")
 
 
-def _line(text: str) -> Shown:
-    return Shown(text=clean(text))
+def _line(text: str, tone: Tone = Tone.PLAIN) -> Shown:
+    return Shown(text=clean(text), tone=tone)
+
+
+def _notice(text: str) -> Shown:
+    return _line(f"! {text}", Tone.NOTICE)
+
+
+def _tone(reason: StopReason) -> Tone:
+    known = {StopReason.COMPLETED: Tone.DONE, StopReason.ERROR: Tone.TROUBLE}
+    return known.get(reason, Tone.NOTICE)

@@ -16,7 +16,7 @@ from holdfast.core.evolve import fold
 from holdfast.core.ids import LaunchNumber, RunNumber
 from holdfast.core.offer import drift_of
 from holdfast.core.plan import Plan, Strategy
-from holdfast.core.resume import choose, close_calls, close_cancelled
+from holdfast.core.resume import choose, close_calls, close_cancelled, held_back
 from holdfast.core.session import (
     Cause,
     ErrorClass,
@@ -96,7 +96,7 @@ def _withdrawn(
 def cut_off(s: Session) -> bool:
     """In the middle of something: its owner died, its agent did, or a call was left open."""
     last = s.last_stop
-    left = [c for c in s.open_calls if c.call.id not in s.held_back]
+    left = [c for c in s.open_calls if c.call.id not in held_back(s)]
     if last is None or left:
         return bool(left)
     return last.reason is StopReason.INTERRUPTED or _agent_died(last)

@@ -21,8 +21,9 @@ forbids.
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import assert_never
+from typing import assert_never, get_args
 
+from holdfast.core.budget import LimitReason
 from holdfast.core.events_work import CallClosed, RerunDecided
 from holdfast.core.ids import CallId, Millis, Token
 from holdfast.core.plan import Abilities, Plan, Strategy
@@ -290,12 +291,12 @@ def close_calls(
     `still_asking` False: the user wrote something else than "go on", or than an answer.
     """
     waiting = session.questions if still_asking else frozenset()
-    held_back = session.held_back if still_asking else frozenset()
+    unhurt = held_back(session) if still_asking else frozenset()
     events: list[CallClosed | RerunDecided] = []
     for opened in session.open_calls:
         call = opened.call.id
         whole = can_rerun and REDACTED not in opened.call.arguments
-        kept = (whole and (call in session.granted or call in held_back)) or call in waiting
+        kept = (whole and (call in session.granted or call in unhurt)) or call in waiting
         if opened.status is CallStatus.PENDING and can_rerun and kept:
             continue  # never begun: a limit was in its way, a yes came since, an answer is yet to
         if opened.attempt == 0 and opened.status is CallStatus.PENDING:
@@ -308,6 +309,15 @@ def close_calls(
         else:
             events.append(_unknown(call))
     return events
+
+
+def held_back(session: Session) -> frozenset[CallId]:
+    """Calls that a limit kept from beginning: nothing about them is in doubt."""
+    limits = get_args(LimitReason)
+    if session.last_stop is None or session.last_stop.reason not in limits:
+        return frozenset()
+    pending = (c for c in session.calls if c.status is CallStatus.PENDING)
+    return frozenset(c.call.id for c in pending if not c.attempt)
 
 
 def close_cancelled(session: Session) -> list[CallClosed]:

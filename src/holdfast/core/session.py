@@ -65,16 +65,6 @@ class StopReason(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-LIMIT_STOPS = frozenset(
-    {
-        StopReason.BUDGET_EXCEEDED,
-        StopReason.TOOL_LIMIT,
-        StopReason.ROUND_LIMIT,
-        StopReason.TIME_LIMIT,
-    }
-)
-
-
 class ErrorClass(StrEnum):
     AUTH = "auth"
     QUOTA = "quota"
@@ -393,15 +383,6 @@ class Session(Value):
     def questions(self) -> frozenset[CallId]:
         """Calls whose result will be the user's answer."""
         return frozenset(d.call for d in self.decisions if d.kind == QUESTION and d.call)
-
-    @property
-    def held_back(self) -> frozenset[CallId]:
-        """Calls that a limit kept from beginning: nothing about them is in doubt."""
-        if self.last_stop is None or self.last_stop.reason not in LIMIT_STOPS:
-            return frozenset()
-        return frozenset(
-            c.call.id for c in self.calls if c.status is CallStatus.PENDING and not c.attempt
-        )
 
     @property
     def open_calls(self) -> tuple[OpenCall, ...]:

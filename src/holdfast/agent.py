@@ -131,11 +131,17 @@ class Agent:
         await system.start()
         try:
             id = name_of(session_id)
-            system.lend(id, keys(self._environ))
+            lent = keys(self._environ)
+            system.lend(id, lent)
             before = await system.engine.session(id)
             if not before.opened:
-                await system.open_here(
-                    id, self._workspace, self._model, mode=self._mode, limits=self._limits
+                await system.opening.open_here(
+                    id,
+                    self._workspace,
+                    self._model,
+                    mode=self._mode,
+                    limits=self._limits,
+                    lent=lent,
                 )
             await self._begin(system, id, prompt, is_resume=is_resume)
             async for item in self._follow(system, id, Seq(before.seq)):

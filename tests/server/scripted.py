@@ -95,7 +95,7 @@ class ScriptedSystem:
         self._agents.submit = self._world.submit = self.engine.submit
         self.work = GitWork()
         self.choices = NoChoices()
-        self.lent = {}
+        self.opening, self.lent = self, {}
 
     async def start(self):
         await self._journal.open()
@@ -121,6 +121,7 @@ class ScriptedSystem:
         id = SessionId(secrets.token_hex(6))
         opened = i.OpenSession(
             agent=wanted.agent or "scripted",
+            via="scripted",
             model=wanted.model or "",
             title=wanted.title or (wanted.prompt or "")[:60],
             mode=wanted.mode or "edits",

@@ -12,10 +12,10 @@ import click
 from holdfast.cli.output import connect, json_option, note, say_json
 from holdfast.client import Client, keys
 from holdfast.config import load
+from holdfast.core.modes import MODES
 from holdfast.wire import Created, LimitsIn, NewSession, PromptIn, PromptOut
 
 F = TypeVar("F", bound=Callable[..., Any])
-MODES = ("read-only", "ask", "edits", "full")
 LIMITS = ("budget_usd", "budget_tokens", "max_tool_calls", "max_rounds", "max_time")
 SCRIPTED = "scripted:"
 QUESTIONS = click.Choice(["wait", "deny", "exit"])

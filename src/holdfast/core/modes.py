@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from holdfast.core.value import Value
 
+MODES = ("read-only", "ask", "edits", "full")  # of ours, from the narrowest to the widest
 RESTRICTIVE = frozenset({"read-only", "ask"})
 USUAL: dict[str, tuple[str, ...]] = {
     "read-only": ("read-only", "readonly", "plan"),

@@ -183,7 +183,7 @@ async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
     """What runs is ended for certain, and another agent is put in its place, where that was said."""
     session = await desk.engine.session(id)
     other = given.agent if given.agent not in (None, session.agent) else None
-    via = desk.way(other, session.mode) if other else ""
+    via = desk.opening.way(other, session.mode) if other else ""
     session = session if other else await equipped(desk, id)
     if given.kill and session.run is not None:
         session = (await desk.engine.submit(id, i.CancelRun(kill=True))).session
@@ -200,7 +200,7 @@ async def equipped(desk: Desk, id: SessionId) -> Session:
     session = await desk.engine.session(id)
     if session.via or not session.opened:
         return session
-    via = desk.way(session.agent, session.mode)
+    via = desk.opening.way(session.agent, session.mode)
     return (await desk.engine.submit(id, i.ConfigureSession(via=via))).session
 
 

@@ -35,6 +35,21 @@ class Choosing(Protocol):
         """What its model takes for reading that many, in millionths of a dollar. None: not known."""
 
 
+class Opening(Protocol):
+    """How sessions come to be. `Unfit` where what was asked for cannot be."""
+
+    async def create(self, wanted: NewSession) -> Opened:
+        """Makes the work tree and opens the session. It does not send the prompt."""
+
+    async def adopt(self, record: Record, *, fork: bool) -> tuple[SessionId, int]:
+        """Takes a conversation in, in the folder where it was had; `fork`: and what is added to it
+        goes into another. Also says how much of it could not be read. `Unfit` where that folder is
+        gone or there is nothing to take."""
+
+    def way(self, agent: str, mode: str) -> str:
+        """How that agent is run here. `Unfit` if there is none, or not in that mode."""
+
+
 class Desk(Protocol):
     """The system, as seen from its front door."""
 
@@ -50,22 +65,14 @@ class Desk(Protocol):
         """What sessions changed, and the way out for it."""
 
     @property
-    def choices(self) -> Choosing: ...
+    def opening(self) -> Opening: ...
 
-    async def create(self, wanted: NewSession) -> Opened:
-        """Makes the work tree and opens the session. It does not send the prompt. `Unfit` where
-        what was asked for cannot be: no repository, no such agent, a mode it does not know."""
+    @property
+    def choices(self) -> Choosing: ...
 
     @property
     def records(self) -> Records:
         """What other agents wrote down without us."""
-
-    async def adopt(self, record: Record, *, fork: bool) -> tuple[SessionId, int]:
-        """Takes a conversation in, in the folder where it was had; `fork`: and what is added to it
-        goes into another. Also says how much of it could not be read. `Unfit` where that folder is gone or there is nothing to take."""
-
-    def way(self, agent: str, mode: str) -> str:
-        """How that agent is run here. `Unfit` if there is none, or not in that mode."""
 
     def lend(self, session: SessionId, environ: Mapping[str, str]) -> None:
         """Keys of the user's own environment, for this session; kept in memory, never stored."""

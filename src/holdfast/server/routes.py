@@ -63,7 +63,7 @@ async def create(request: Asking, desk: Here, data: JSONBody[NewSession]) -> Cre
         raise Failure("forbidden", "Keys are taken over the Unix socket alone.")
     if data.task is not None:
         data = replace(data, task=(await acting.find_task(desk, data.task)).id)
-    opened = await desk.create(data)
+    opened = await desk.opening.create(data)
     acting.lend(desk, opened.id, data.environ, unix=by_unix(request))
     run = None
     if data.prompt is not None:

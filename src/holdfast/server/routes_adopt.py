@@ -38,7 +38,7 @@ async def adopt(request: Asking, desk: Here, data: JSONBody[AdoptIn]) -> AdoptOu
     if known is not None and not data.fork:
         return AdoptOut(session=known, record=listed(record, known), already=True)
     in_use = not data.fork and may_be_in_use(record.modified_at, desk.engine.clock.now())
-    id, torn = await desk.adopt(record, fork=data.fork)
+    id, torn = await desk.opening.adopt(record, fork=data.fork)
     return AdoptOut(session=id, record=listed(record, id), torn=torn, in_use=in_use)
 
 

@@ -65,7 +65,7 @@ class House:
 
     async def open(self, **changes: object) -> SessionId:
         wanted = {"folder": str(self.folder / "repo"), "model": f"scripted:{self.script}"}
-        made = await self.system.create(NewSession(**{**wanted, "mode": "full", **changes}))
+        made = await self.system.opening.create(NewSession(**{**wanted, "mode": "full", **changes}))
         return made.id
 
     async def send(self, id: SessionId, text: str = "go", **changes: object) -> None:

@@ -21,8 +21,8 @@ def session(model, via="builtin"):
 
 
 async def test_reading_twice_as_much_costs_twice_as_much(system):
-    once = await system.price(session("anthropic:claude-sonnet-4-5"), 10_000)
-    twice = await system.price(session("anthropic:claude-sonnet-4-5"), 20_000)
+    once = await system.choices.price(session("anthropic:claude-sonnet-4-5"), 10_000)
+    twice = await system.choices.price(session("anthropic:claude-sonnet-4-5"), 20_000)
 
     assert once is not None and 0 < once < 10**6
     assert twice == 2 * once
@@ -39,4 +39,4 @@ async def test_reading_twice_as_much_costs_twice_as_much(system):
     ],
 )
 async def test_what_nobody_knows_stays_unknown(system, model, via):
-    assert await system.price(session(model, via), 10_000) is None
+    assert await system.choices.price(session(model, via), 10_000) is None

@@ -1,0 +1,186 @@
+"""How a session comes to be: which agent runs it in which way, with which model, where, within what.
+
+Whatever cannot be is said before anything is made (`Unfit`).
+"""
+
+import contextlib
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from holdfast.agents.builtin.models import Models
+from holdfast.agents.registry import Registry
+from holdfast.config import BadConfig, Config
+from holdfast.core import inputs as i
+from holdfast.core.budget import Limits
+from holdfast.core.errors import Refused
+from holdfast.core.ids import SessionId, Token
+from holdfast.core.modes import MODES
+from holdfast.core.redact import redact_text
+from holdfast.core.truth import Workspace
+from holdfast.core.value import replace
+from holdfast.engine.engine import Engine
+from holdfast.engine.secrets import Secrets
+from holdfast.ports import Record, Records
+from holdfast.server.desk import Opened, Unfit
+from holdfast.wire import LimitsIn, NewSession
+from holdfast.workspaces import worktree
+from holdfast.workspaces.errors import NoCommitYet, NotARepository, WorkspaceError
+
+Lend = Callable[[SessionId, Mapping[str, str]], None]
+
+
+class Opening:
+    def __init__(
+        self,
+        *,
+        home: Path,
+        config: Config,
+        engine: Engine,
+        registry: Registry,
+        models: Models,
+        records: Records,
+        secrets: Secrets,
+        lend: Lend,
+    ) -> None:
+        self._home, self._config, self._engine = home, config, engine
+        self._registry, self._models, self._records = registry, models, records
+        self._secrets, self._lend = secrets, lend
+
+    async def create(self, wanted: NewSession) -> Opened:
+        agent = wanted.agent or str(self._config.get("agent"))
+        mode = wanted.mode or str(self._config.get("mode"))
+        if mode not in MODES:
+            raise Unfit(f"There is no mode {mode!r}.", f"Known: {', '.join(MODES)}.")
+        via, model = await self._way(agent, mode, wanted)
+        id = SessionId(secrets.token_hex(6))
+        self._lend(id, wanted.environ)  # first: what it holds must not even name a branch
+        title = wanted.title or _title(wanted.prompt or "")
+        title = redact_text(title, secrets=self._secrets.of(id))
+        workspace, notes = await self._workspace(wanted, id, title)
+        opened = i.OpenSession(
+            agent=agent,
+            via=via,
+            model=model,
+            mode=mode,
+            title=title,
+            workspace=workspace,
+            limits=self._limits(wanted.limits, via),
+            task=wanted.task,
+        )
+        await self._engine.submit(id, opened)
+        return Opened(id=id, notes=notes)
+
+    def _limits(self, given: LimitsIn, via: str) -> Limits:
+        """The usual limit of tool calls is the built-in agent's: nobody chose it for another."""
+        usual = self._config.source("max_tool_calls") == "default"
+        if via != "builtin" and usual and given.max_tool_calls is None:
+            given = replace(given, max_tool_calls=0)
+        return given.over(self._config)
+
+    def way(self, agent: str, mode: str, via: str | None = None) -> str:
+        try:
+            return self._registry.way(agent, wanted=via, mode=mode)
+        except Refused as refused:
+            raise Unfit(refused.why, refused.hint) from refused
+
+    async def adopt(self, record: Record, *, fork: bool = False) -> tuple[SessionId, int]:
+        try:
+            place = await _in_place(Path(record.folder or "unknown"))
+        except WorkspaceError as error:
+            raise Unfit(f"Its folder cannot be used: {error}") from error
+        turns, torn = await self._records.turns(record)
+        if not turns:
+            raise Unfit(f"There is nothing to read in {record.path}.")
+        id, mode, theirs = SessionId(secrets.token_hex(6)), str(self._config.get("mode")), record.id
+        via = ""
+        with contextlib.suppress(Unfit):  # it can be read without; said when it is to go on
+            via = self.way(record.agent, mode)
+        opened = i.OpenSession(
+            agent=record.agent,
+            via=via,
+            title=_title(record.title),
+            mode=mode,
+            workspace=place,
+            limits=self._limits(LimitsIn(), via=record.agent),
+            fork_of=Token(theirs) if fork else None,
+        )
+        token = None if fork else Token(theirs)
+        taken = i.AdoptConversation(opened=opened, token=token, turns=tuple(turns))
+        await self._engine.submit(id, taken)
+        return id, torn
+
+    async def _way(self, agent: str, mode: str, wanted: NewSession) -> tuple[str, str]:
+        """How it is run, and with which model: a foreign agent has a default of its own."""
+        via = self.way(agent, mode, wanted.via)
+        if via != "builtin":
+            return via, wanted.model or ""
+        return via, await self._fitting_model(wanted.model or "", wanted.environ)
+
+    async def open_here(
+        self,
+        id: SessionId,
+        folder: Path,
+        model: str,
+        *,
+        mode: str,
+        limits: Limits,
+        lent: Mapping[str, str],
+    ) -> None:
+        """A session that works in place, for the library."""
+        model = await self._fitting_model(model, lent)
+        place = await _in_place(folder)
+        opened = i.OpenSession(
+            agent="builtin", via="builtin", model=model, mode=mode, workspace=place, limits=limits
+        )
+        await self._engine.submit(id, opened)
+
+    async def _fitting_model(self, wanted: str, lent: Mapping[str, str]) -> str:
+        """What was asked for, else what is configured, else what there is a key for (SPEC B13)."""
+        try:
+            model = wanted or str(self._config.get("model")) or self._models.default(lent)
+            problem = self._models.problem(model) or await self._models.misspelt(model, lent)
+        except BadConfig as error:
+            raise Unfit(str(error)) from error
+        if problem:
+            raise Unfit(problem, "Give one with --model provider:model or scripted:FILE.")
+        return model
+
+    async def _workspace(
+        self, wanted: NewSession, id: SessionId, title: str
+    ) -> tuple[Workspace, tuple[str, ...]]:
+        folder = Path(wanted.folder)
+        try:
+            if wanted.here or not wanted.git:
+                await self._check_free(folder)
+                return await worktree.in_place(folder, git=wanted.git), ()
+            repo = await worktree.find_repo(folder)
+            made = await worktree.create(
+                repo, state=self._home, session=id, title=title, with_changes=wanted.with_changes
+            )
+        except WorkspaceError as error:
+            raise Unfit(str(error)) from error
+        if not made.left_behind:
+            return made.workspace, ()
+        many = "change of yours is" if made.left_behind == 1 else "changes of yours are"
+        note = f"{made.left_behind} uncommitted {many} not in it (--with-changes)."
+        return made.workspace, (note,)
+
+    async def _check_free(self, folder: Path) -> None:
+        """One active run per folder."""
+        active = {r.session: r.summary.workspace for r in await self._engine.journal.live()}
+        taken = worktree.claim_folder(str(folder), active)
+        if taken is not None:
+            raise Unfit(f"Session {taken} is at work in {folder}.", f"hold stop {taken[:4]}")
+
+
+async def _in_place(folder: Path) -> Workspace:
+    try:
+        return await worktree.in_place(folder)
+    except (NotARepository, NoCommitYet):
+        return await worktree.in_place(folder, git=False)
+
+
+def _title(prompt: str) -> str:
+    line = prompt.strip().splitlines()[0] if prompt.strip() else "session"
+    return line[:80]

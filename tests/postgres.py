@@ -31,7 +31,7 @@ PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/po
 
 
 WATCHED = '"$@" </dev/null & read _; kill -QUIT $!; wait $!'
-PATIENCE = 30  # seconds for a server to come up
+PATIENCE = 60  # seconds for a server to come up, and to go
 
 
 class NoPostgres(Exception):
@@ -104,7 +104,7 @@ class Server:
     def kill(self) -> None:
         """At once, without a word to anybody: what SIGQUIT is for."""
         if self._process is not None:
-            self._process.communicate(timeout=10)  # closes what the shell reads from
+            self._process.communicate(timeout=PATIENCE)  # closes what the shell reads from
             self._process = None
 
     def _program(self, name: str) -> tuple[str, ...]:

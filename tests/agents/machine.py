@@ -14,7 +14,7 @@ from holdfast.views.document import SessionOut
 from holdfast.wire import Created, EventsOut, LimitsIn, NewSession, PlanOut, RunOut
 from tests.agents.builtin.house import repository
 
-PATIENCE = 60.0
+PATIENCE = 90.0
 
 
 class Machine:

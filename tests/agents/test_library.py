@@ -124,7 +124,7 @@ def test_the_example_of_the_readme_runs(place):
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=90,
         check=False,
     )
 

@@ -52,7 +52,7 @@ def plain(playwright):
         browser.close()
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
         process.stderr.close()
         shutil.rmtree(profile, ignore_errors=True)
 

@@ -5,7 +5,7 @@ import time
 
 from playwright.sync_api import Error
 
-PATIENCE = 12.0
+PATIENCE = 60.0
 
 
 def until(condition, what="it", patience=PATIENCE):

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE = 30.0
+PATIENCE = 90.0
 HOLD = Path(sys.executable).parent / "hold"
 GIT = {"GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "a@b", "GIT_CONFIG_GLOBAL": "/dev/null"}
 GIT |= {"GIT_COMMITTER_NAME": "n", "GIT_COMMITTER_EMAIL": "a@b"}

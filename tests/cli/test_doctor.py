@@ -19,7 +19,7 @@ def looked_over(user, **environ):
         env={**user.environ, **environ},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=90,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr

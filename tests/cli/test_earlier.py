@@ -116,7 +116,7 @@ def test_a_fork_that_was_cut_off_is_made_when_the_daemon_is_back(user):  # spec:
     forking = user.begin("fork", id)
     until(lambda: any(ev["type"] == "session_forked" for ev in events(user, id)), "the decision")
     user.kill_daemon()
-    forking.communicate(timeout=30)
+    forking.communicate(timeout=90)
     user.hold("up", "--no-open")
     children = until(lambda: [c for c in user.json("ls")["sessions"] if c["id"] != id], "the fork")
     child = children[0]["id"]

@@ -141,7 +141,7 @@ def test_killed_in_the_middle_the_tree_goes_when_the_daemon_is_back(user):  # sp
     removing = user.begin("rm", "--yes", id)
     until(lambda: "session_trashed" in user.hold("logs", id, "--json").stdout, "the decision")
     user.kill_daemon()
-    removing.communicate(timeout=30)
+    removing.communicate(timeout=90)
     user.hold("up", "--no-open")
     until(lambda: not tree.exists(), "the end of the tree")
     assert user.hold("restore", id).returncode == 0

@@ -44,7 +44,7 @@ def test_ctrl_c_cancels_the_run(user):  # spec: I2
     run = user.begin("run", "--model", user.script(SLOW), "please")
     until(lambda: "begun" in run.stdout.readline(), "some text")
     run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=30)
+    out, _ = run.communicate(timeout=90)
     session = user.json("ls")["sessions"][0]
     assert run.returncode == 130
     assert session["last_stop"]["reason"] == "cancelled"
@@ -55,7 +55,7 @@ def test_sigterm_leaves_the_run_running(user):  # spec: I2
     run = user.begin("run", "--model", user.script(SLOW), "please")
     until(lambda: "begun" in run.stdout.readline(), "some text")
     run.send_signal(signal.SIGTERM)
-    _, told = run.communicate(timeout=30)
+    _, told = run.communicate(timeout=90)
     session = user.json("ls")["sessions"][0]
     assert (run.returncode, session["run"]) == (143, 1)
     assert f"hold show {session['id']}" in told
@@ -137,7 +137,7 @@ def test_a_follower_starts_the_daemon_again_and_prints_the_stop(user):  # spec: 
     run = user.begin("run", "--model", user.script(SLOW), "please")
     until(lambda: "begun" in run.stdout.readline(), "some text")
     user.kill_daemon()
-    out, _ = run.communicate(timeout=30)
+    out, _ = run.communicate(timeout=90)
     id = user.json("ls")["sessions"][0]["id"]
     assert run.returncode == 1
     assert "Session was interrupted" in out
@@ -148,7 +148,7 @@ def test_going_down_in_order_is_written_down_as_such(user):  # spec: A4 G1
     run = user.begin("run", "--json", "--model", user.script(SLOW), "please")
     until(lambda: "round_started" in run.stdout.readline(), "a round")
     assert user.hold("down").returncode == 0
-    out, _ = run.communicate(timeout=30)
+    out, _ = run.communicate(timeout=90)
     stop = last_line(out)["data"]["stop"]
     assert run.returncode == 1
     assert stop["reason"] == "interrupted"
@@ -174,7 +174,7 @@ def test_two_resumes_at_once_start_one_run(user):  # spec: A7
     user.kill_daemon()
     user.hold("up", "--no-open")
     both = [user.begin("resume", id, "--detach", "--json") for _ in range(2)]
-    answers = [json.loads(one.communicate(timeout=30)[0]) for one in both]
+    answers = [json.loads(one.communicate(timeout=90)[0]) for one in both]
     assert [answer["run"] for answer in answers] == [2, 2]
     assert sorted(answer["already_running"] for answer in answers) == [False, True]
 

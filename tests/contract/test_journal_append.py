@@ -264,7 +264,7 @@ async def test_closing_waits_for_what_is_under_way(store):  # spec: P1
         writers = [await writer(journal) for _ in range(10)]
         tasks = [asyncio.ensure_future(w.append(*renamed("a"))) for w in writers]
         await asyncio.sleep(0)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await asyncio.gather(*tasks)
     async with store.open() as journal:
         for w in writers:

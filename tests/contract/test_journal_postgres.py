@@ -19,7 +19,7 @@ pytestmark = pytest.mark.postgres
 EVENT = events.SessionRenamed(title="a")
 
 
-async def until(condition, seconds=10):
+async def until(condition, seconds=60):
     """Polls, for what another process does in its own time."""
     async with asyncio.timeout(seconds):
         while not await condition():

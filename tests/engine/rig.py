@@ -49,13 +49,13 @@ def story(tell: Callable[[Path], Awaitable[None]]) -> Callable[[], None]:
 
     def test() -> None:
         with state_folder() as folder:
-            asyncio.run(asyncio.wait_for(tell(folder), 60))
+            asyncio.run(asyncio.wait_for(tell(folder), 200))
 
     test.__name__, test.__doc__ = tell.__name__, tell.__doc__
     return test
 
 
-async def until(condition: Callable[[], Any], *, seconds: float = 10) -> None:
+async def until(condition: Callable[[], Any], *, seconds: float = 60) -> None:
     """Polls. What takes longer than this never comes."""
     async with asyncio.timeout(seconds):
         while True:

@@ -74,7 +74,7 @@ async def test_news_from_between_the_reading_and_the_waiting_is_not_slept_over(f
         seen = await rig.journal.read(S)
         await rig.submit(i.RenameSession(title="x"))
 
-        assert await asyncio.wait_for(rig.engine.feed.wait(S, seen[-1].seq), 1) == 2
+        assert await asyncio.wait_for(rig.engine.feed.wait(S, seen[-1].seq), 60) == 2
 
 
 @story

@@ -73,7 +73,7 @@ def play(*chapters) -> Told:
             return Told(await rig.events(), await rig.replay())
 
     with state_folder() as folder:
-        return asyncio.run(asyncio.wait_for(tell(folder), 60))
+        return asyncio.run(asyncio.wait_for(tell(folder), 200))
 
 
 def record() -> list[i.Heard]:
@@ -93,7 +93,7 @@ def record() -> list[i.Heard]:
             await rig.quiet()
 
     with state_folder() as folder:
-        asyncio.run(asyncio.wait_for(tell(folder), 20))
+        asyncio.run(asyncio.wait_for(tell(folder), 200))
     return said
 
 

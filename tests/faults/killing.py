@@ -20,7 +20,7 @@ from holdfast.ports import Journal
 from tests.faults.checks import Verdict, examine
 from tests.faults.scenario import live_once
 
-LIMIT = 60.0  # seconds that a life may take; more is a hang, and a failure
+LIMIT = 120.0  # seconds that a life may take; more is a hang, and a failure
 MakeJournal = Callable[[Path], Journal]
 
 

@@ -42,7 +42,7 @@ SCRIPT: Script = (
     Reply(text="Done."),
 )
 PROMPTS = ("first", "second")
-PATIENCE = 40.0  # seconds after which a life that gets nowhere is a failure (promise P5)
+PATIENCE = 90.0  # seconds after which a life that gets nowhere is a failure (promise P5)
 
 
 class Life:

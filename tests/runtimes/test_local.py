@@ -27,14 +27,14 @@ def runtime(request):
     asyncio.run(sweep(cookie))
 
 
-async def sh(runtime, line, *, within=20.0, limit=LIMIT, cwd="/", **more):
+async def sh(runtime, line, *, within=60.0, limit=LIMIT, cwd="/", **more):
     argv = ["/bin/sh", "-c", line]
     return await runtime.run(
         argv, cwd=cwd, env=more.pop("env", {}), timeout=within, output_limit=limit, **more
     )
 
 
-async def until(condition, *, seconds=10):
+async def until(condition, *, seconds=60):
     limit = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < limit, "waited in vain"
@@ -90,7 +90,7 @@ async def test_a_grandchild_that_holds_the_pipe_does_not_hold_us(runtime, tmp_pa
     done = await sh(runtime, f"sleep 60 & echo $! > {tmp_path}/pid; echo done")
 
     assert (0, b"done\n", True) == (done.exit_code, done.output, done.held)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 40
     assert look(written(tmp_path / "pid")) is not None  # a server in the background may live on
 
 
@@ -107,12 +107,17 @@ ESCAPES = {
 
 @pytest.mark.parametrize("line", ESCAPES.values(), ids=ESCAPES.keys())
 async def test_a_timeout_ends_the_whole_tree_before_it_returns(runtime, tmp_path, line):
-    task = asyncio.create_task(sh(runtime, line, cwd=tmp_path, within=0.7))
-    pid = await until(lambda: written(tmp_path / "pid"))
-    victim = look(pid)
-    done = await task
-
-    assert done.timed_out and not alive(victim) and done.survivors == ()
+    for within in (0.7, 5, 30):  # on a busy machine it has not begun by then, and proves nothing
+        task = asyncio.create_task(sh(runtime, line, cwd=tmp_path, within=within))
+        pid = await until(lambda task=task: written(tmp_path / "pid") or (task.done() and -1))
+        victim = look(pid) if pid > 0 else None
+        done = await task
+        assert done.timed_out and done.survivors == ()
+        if victim is not None:
+            assert not alive(victim)
+            return
+        (tmp_path / "pid").unlink(missing_ok=True)
+    pytest.fail("it did not begin in 30 s")
 
 
 @pytest.mark.parametrize("line", ESCAPES.values(), ids=ESCAPES.keys())

@@ -36,7 +36,7 @@ def tmux(tmp_path):
     subprocess.run(["tmux", "-L", made.server, "kill-server"], capture_output=True, check=False)
 
 
-async def until(true, seconds=10):
+async def until(true, seconds=60):
     deadline = time.monotonic() + seconds
     while not (found := await true()):
         assert time.monotonic() < deadline, "it never came to that"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.client import Client
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 ROOT = Path(__file__).parent.parent.parent
 
 

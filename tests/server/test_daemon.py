@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 
-from tests.server.place import ROOT, Place, placed, until
+from tests.server.place import PATIENCE, ROOT, Place, placed, until
 from tests.server.test_socket import line
 
 
@@ -72,7 +72,7 @@ def test_followers_are_told_before_the_daemon_goes(fresh):  # spec: A6
     assert json.loads(next(lines))["seq"] == 1
     fresh.process.send_signal(signal.SIGINT)
     assert json.loads(list(lines)[-1])["data"]["stop"]["reason"] == "interrupted"
-    assert fresh.process.wait(20) == 0
+    assert fresh.process.wait(PATIENCE) == 0
 
 
 def test_a_second_daemon_is_refused(fresh):  # spec: P3
@@ -81,7 +81,7 @@ def test_a_second_daemon_is_refused(fresh):  # spec: P3
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
         check=False,
     )
     assert again.returncode == 1
@@ -94,7 +94,7 @@ def test_a_frozen_daemon_is_not_displaced(fresh):  # spec: P3
     try:
         second = Place(fresh.home)
         command = [sys.executable, "-m", "tests.server.scripted", str(second.home)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=20, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
         assert done.returncode == 1
     finally:
         os.kill(fresh.process.pid, signal.SIGCONT)
@@ -123,7 +123,7 @@ def test_a_token_that_is_open_to_others_is_refused(tmp_path):  # spec: J4
         (place.home / "token").chmod(0o644)
         command = [sys.executable, "-m", "tests.server.scripted", str(place.home)]
         done = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=False
+            command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert (done.returncode, "open to others" in done.stderr) == (1, True)
 

@@ -16,7 +16,7 @@ class Line:
 
     async def hear(self, *types):
         """The next frame of these types."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 frame = json.loads(await self._socket.recv())
                 if frame["type"] in types:

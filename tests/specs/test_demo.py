@@ -13,7 +13,9 @@ from pathlib import Path
 def hold(*args: str, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "HOLDFAST_HOME": str(home), **more}
     command = [sys.executable, "-m", "holdfast", *args]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=90, check=False)
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=200, check=False
+    )
 
 
 def test_it_proves_that_nothing_was_lost_and_leaves_nothing_behind(tmp_path):

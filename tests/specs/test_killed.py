@@ -44,7 +44,7 @@ class Machine:
             cwd=self.folder / "repo",
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=90,
             check=False,
         )
         assert not ok or done.returncode == 0, (args, done.stdout, done.stderr)
@@ -70,7 +70,7 @@ class Machine:
     def events(self, id: str):
         return self.client.get(f"/api/sessions/{id}/events?after=0", EventsOut).events
 
-    def until(self, true, seconds: float = 20):
+    def until(self, true, seconds: float = 60):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = true()

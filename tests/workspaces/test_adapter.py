@@ -76,7 +76,7 @@ async def rig_for(repo: Path, by: Git | None = None) -> Rig:
 
 
 async def until(condition) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():
             await settle()
 

@@ -163,14 +163,17 @@ async def test_a_git_that_hangs_is_ended_with_its_children(repo, tmp_path):
     slow = tmp_path / "git"
     slow.write_text(f"#!/bin/sh\nsleep 1000 & echo $! $$ >> {pids}\nwait\n")
     slow.chmod(0o755)
-    truth = await read_truth(workspace, by=Git(program=str(slow), seconds=0.3))
-    assert truth == NoTruth(error="git config did not answer within 0.3 seconds.")
+    for seconds in (0.3, 3, 30):  # on a busy machine it has not even begun by then
+        truth = await read_truth(workspace, by=Git(program=str(slow), seconds=seconds))
+        assert truth == NoTruth(error=f"git config did not answer within {seconds} seconds.")
+        if pids.exists() and pids.read_text():
+            break
     for pid in pids.read_text().split():
         assert await_death(int(pid))
 
 
 def await_death(pid: int) -> bool:
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

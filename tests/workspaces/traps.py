@@ -47,7 +47,7 @@ class Trap:
             capture_output=True,
             check=False,
             stdin=subprocess.DEVNULL,
-            timeout=20,
+            timeout=60,
         )
 
 

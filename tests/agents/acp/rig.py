@@ -30,7 +30,8 @@ from holdfast.runtimes.processes import carrying
 from holdfast.testing.world import FileWorld
 
 ID = SessionId("acacacacacac")
-WAITS = Waits(ready=10, cancel=1, quiet=60, replay=0.1)
+PATIENCE = 60.0
+WAITS = Waits(ready=PATIENCE, cancel=1, quiet=60, replay=0.1)
 YES_NO = [["yes", "allow_once"], ["no", "reject_once"]]
 
 
@@ -117,7 +118,7 @@ class Rig:
         input = InputId(f"i{time.monotonic_ns()}")
         await self.do(i.SendPrompt(input=input, text=words, limits=limits))
 
-    async def until(self, true, seconds: float = 20) -> Session:
+    async def until(self, true, seconds: float = PATIENCE) -> Session:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             session = await self.engine.session(ID)
@@ -137,7 +138,7 @@ class Rig:
         return await self.stopped()
 
     async def quiet(self) -> None:
-        await asyncio.wait_for(self.outbox.idle(), 20)
+        await asyncio.wait_for(self.outbox.idle(), PATIENCE)
 
     # --- looking --------------------------------------------------------------------------------------
 
@@ -146,7 +147,7 @@ class Rig:
         return [event for event in found if not kinds or isinstance(event, kinds)]
 
     async def until_event(self, kind: type, count: int = 1) -> list:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             found = await self.events(kind)
             if len(found) >= count:

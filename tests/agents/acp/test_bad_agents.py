@@ -2,7 +2,6 @@
 
 # spec: M1, E17, E8, G7, E9
 
-import sys
 import time
 
 import pytest
@@ -11,6 +10,7 @@ from holdfast.agents.acp.profile import Waits
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.session import ErrorClass, State, StopReason
+from holdfast.core.value import replace
 from holdfast.runtimes.processes import carrying
 from tests.agents.acp.rig import ID, Rig, rig, text
 
@@ -42,13 +42,12 @@ async def test_one_that_never_answers(tmp_path):
         session = await r.run()
         assert "did not answer initialize within 1 s" in session.last_stop.message
         assert (StopReason.ERROR, 1) == (session.last_stop.reason, session.launches)
-        assert time.monotonic() - begun < 8 and [] == carrying(ID)
+        assert time.monotonic() - begun < 30 and [] == carrying(ID)
 
 
 async def test_one_that_talks_nonsense(tmp_path):
-    babble = "import time\nwhile 1: print('npm WARN ok'); time.sleep(0.1)"
-    command = (sys.executable, "-uc", babble)
-    async with rig(tmp_path, waits=HASTY, command=command) as r:
+    command = ("/bin/sh", "-c", "while :; do echo npm WARN ok; sleep 0.1; done")
+    async with rig(tmp_path, waits=replace(HASTY, ready=3.0), command=command) as r:
         session = await r.run()
         assert "Its last words: npm WARN ok" in session.last_stop.message
 

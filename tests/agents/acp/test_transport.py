@@ -150,13 +150,13 @@ async def test_everybody_who_waits_is_told_of_the_end():
 
 async def test_the_exit_is_the_end_though_a_grandchild_holds_the_pipe():
     program = (
-        "hear(); update(1); subprocess.Popen(['sleep', '30'], start_new_session=True); os._exit(7)"
+        "hear(); update(1); subprocess.Popen(['sleep', '60'], start_new_session=True); os._exit(7)"
     )
     async with talk(program) as talking:
         begun = time.monotonic()
         with pytest.raises(Gone):
             await talking.ask()
-        assert [1] == talking.numbers() and time.monotonic() - begun < 5
+        assert [1] == talking.numbers() and time.monotonic() - begun < 40
 
 
 async def test_silence_has_a_limit():

@@ -178,7 +178,7 @@ async def test_an_error_of_a_turn_has_a_class_and_a_time(tmp_path):
 
 
 async def test_silence_is_told_once_and_kills_nobody(tmp_path):
-    waits = Waits(ready=10, cancel=1, quiet=0.3, replay=0.1)
+    waits = Waits(ready=60, cancel=1, quiet=0.3, replay=0.1)
     async with rig(tmp_path, waits=waits, turns=[[*text("x"), {"hang": 1}]]) as r:
         await r.send()
         (notice,) = await r.until_event(e.Notice)

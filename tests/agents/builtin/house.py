@@ -73,7 +73,7 @@ class House:
         prompt = i.SendPrompt(input=InputId(f"i{self._inputs}"), text=text, **changes)
         await self.engine.submit(id, prompt)
 
-    async def until(self, id: SessionId, true, seconds: float = 15) -> Session:
+    async def until(self, id: SessionId, true, seconds: float = 60) -> Session:
         """Polls; a run that never gets there is a failure."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

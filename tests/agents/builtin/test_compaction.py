@@ -92,7 +92,7 @@ async def test_cut_off_while_it_is_summarised_nothing_is_lost_and_it_is_done_aga
     async with house(folder, *long(5), context_window=WINDOW) as h:
         id = await h.open()
         await h.send(id)
-        await asyncio.wait_for(stuck.wait(), 15)
+        await asyncio.wait_for(stuck.wait(), 60)
         before = len(build(await h.engine.journal.events(id)).messages())
     async with House(folder, context_window=WINDOW) as h:
         assert [] == await h.events(id, e.ConversationCompacted)

@@ -12,7 +12,6 @@ from tests.agents.terminal.fake import Fake
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
-    pytest.mark.timeout(120),
 ]
 SLOW = {"texts": [f"word {n}." for n in range(12)], "pace_ms": 150}
 NAP = {"text": "Napping.", "command": "echo begun >> begun; sleep 300"}

@@ -65,7 +65,7 @@ def test_silence_has_an_end(name):
     begun = time.monotonic()
     failed, requests = run(failure(name, {"text": "never", "hang": True}, silence=0.4))
     assert (failed.error, requests) == (E.NETWORK, 1)
-    assert "silent for 0.4 s" in failed.message and time.monotonic() - begun < 20
+    assert "silent for 0.4 s" in failed.message and time.monotonic() - begun < 60
 
 
 @pytest.mark.parametrize("name", lines.ALL)

@@ -44,15 +44,19 @@ class OpencodeReader:
         return [g.Asked(call=call, name=text(part.get("tool")), arguments=arguments)]
 
     def _finish(self, part: Table) -> list[g.Sign]:
-        tokens, cost = sub(part, "tokens"), part.get("cost")
-        read, written = sub(tokens, "cache").get("read"), sub(tokens, "cache").get("write")
-        usage = Usage(
-            input_tokens=number(tokens.get("input")) + number(read) + number(written),
-            output_tokens=number(tokens.get("output")),
-            cache_read_tokens=number(read),
-            cache_write_tokens=number(written),
-            cost_micros=round(cost * 1_000_000) if isinstance(cost, int | float) else 0,
-        )
+        usage = usage_of(part)
         results, self._results = self._results, []
         over: list[g.Sign] = [] if part.get("reason") == "tool-calls" else [g.Finished()]
         return [g.Done(usage=usage), *results, *over]
+
+
+def usage_of(part: Table) -> Usage:
+    tokens, cost = sub(part, "tokens"), part.get("cost")
+    read, written = sub(tokens, "cache").get("read"), sub(tokens, "cache").get("write")
+    return Usage(
+        input_tokens=number(tokens.get("input")) + number(read) + number(written),
+        output_tokens=number(tokens.get("output")),
+        cache_read_tokens=number(read),
+        cache_write_tokens=number(written),
+        cost_micros=round(cost * 1_000_000) if isinstance(cost, int | float) else 0,
+    )

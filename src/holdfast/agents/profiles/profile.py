@@ -1,8 +1,8 @@
 """What is known of an agent, as a value, and what a command of it looks like when it is filled in.
 
-Rule 1: a command is a list of arguments, never a line for a shell. `{id}`, `{prompt}`, `{fork}` stand
-for one value each; `{mode}`, `{model}` and `{hooks}`, standing alone, for as many arguments as the
-profile says.
+Rule 1: a command is a list of arguments, never a line for a shell. `{id}`, `{prompt}`, `{fork}` and
+`{folder}` (with `"` and `\\` escaped) stand for one value each; `{mode}`, `{model}` and `{hooks}`, standing
+alone, for as many arguments as the profile says.
 Rule 2: a mode that the agent cannot be told is refused before it is started (SPEC E1).
 Rule 3: an id comes from the agent and is hostile: one that does not look like an id is none.
 """
@@ -42,12 +42,23 @@ class Commands(Value, forbid_unknown_fields=True):
     prompt: str = "argument"  # or stdin
     unknown: Arguments = ()  # words with which it says that it does not know an id
     hooks: Arguments = ()  # how it is told to say what it is at; `{hooks}` is a settings file
+    hooks_env: Mapping[str, str] = {}  # the same, for one that is told by its environment
     interrupt: Arguments = ("Escape",)  # keys that stop its turn, in a terminal
+    busy: Arguments = ()  # words low on its screen while it works
+    asks: Arguments = ()  # words there while it waits for a permission
+    errors: Arguments = ()  # how a row begins there that says why it stopped
+    grant: Arguments = ("1",)  # keys that give a permission
+    deny: Arguments = ("Escape",)
 
     @property
     def chooses_id(self) -> bool:
         """Whether we say which id it is to have."""
         return "{id}" in self.start
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it says itself what it is at."""
+        return bool(self.hooks or self.hooks_env)
 
 
 class Transcript(Value, forbid_unknown_fields=True):
@@ -126,7 +137,7 @@ def filled(
     argv: list[str] = []
     for argument in command:
         if argument == "{mode}":
-            argv += commands.modes[mode]
+            argv += [_fill(a, values) for a in commands.modes[mode]]
         elif argument == "{hooks}":
             file = values.get("hooks", "")
             argv += [a.replace("{hooks}", file) for a in commands.hooks] if file else []
@@ -151,7 +162,9 @@ def without_prompt(command: Sequence[str]) -> list[str]:
 
 def _fill(argument: str, values: Mapping[str, str]) -> str:
     """In one go: a value that contains another's name is not filled in again."""
-    return re.sub(r"\{(id8|id|prompt|fork)\}", lambda found: values.get(found[1], ""), argument)
+    return re.sub(
+        r"\{(id8|id|prompt|fork|folder)\}", lambda found: values.get(found[1], ""), argument
+    )
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -11,10 +11,11 @@ Rule 4: what is said while a call is open waits for its result: it belongs to th
 from typing import assert_never
 
 from holdfast.agents.oneshot.teller import PURE
-from holdfast.agents.terminal.record import About
+from holdfast.agents.terminal.beside import About
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.adoption import AgentSaid, CallDone, CallMade, Turn, UserSaid
+from holdfast.core.budget import Usage, add
 from holdfast.core.ids import CallId, RoundNumber
 from holdfast.core.session import Call, EffectClass
 
@@ -28,13 +29,25 @@ class Account:
         self._part = 0
         self._open: set[str] = set()
         self._held: list[AgentSaid] = []
-        self.about = About()
+        self._spent, self._model = Usage(), ""
+        self._message_id: str | None = None
+        self._counted: set[str] = set()
         self.last = ""  # the last words
 
     @property
     def answered(self) -> bool:
         """It has said something and waits for nothing."""
         return self._speaking and not self._open
+
+    def know(self, about: About) -> None:
+        """What a response cost comes with its words, or after them: then the next one has it."""
+        self._model = about.model or self._model
+        self._message_id = about.message_id or self._message_id
+        if not about.key:
+            self._spent = self._spent if about.usage == Usage() else about.usage
+        elif about.key not in self._counted:
+            self._counted.add(about.key)
+            self._spent = add(self._spent, about.usage)
 
     def hear(self, turn: Turn) -> list[i.Reportable]:
         said = self._hear(turn)
@@ -97,12 +110,8 @@ class Account:
         if not self._speaking:
             return []
         self._speaking = False
-        about = self.about
-        return [
-            e.ResponseFinished(
-                round=self._round,
-                usage=about.usage,
-                model=about.model,
-                message_id=about.message_id,
-            )
-        ]
+        spent, self._spent = self._spent, Usage()
+        done = e.ResponseFinished(
+            round=self._round, usage=spent, model=self._model, message_id=self._message_id
+        )
+        return [done]

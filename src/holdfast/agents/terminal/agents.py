@@ -9,6 +9,7 @@ Rule 4: found again, it is listened to from the mark of its last prompt on (`rej
 
 import asyncio
 import contextlib
+import json
 import logging
 import uuid
 from collections import defaultdict
@@ -19,14 +20,14 @@ from typing import Any
 from holdfast.agents.comeback import Comeback
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import filled, without_prompt
-from holdfast.agents.terminal import place
+from holdfast.agents.terminal import hands, place
 from holdfast.agents.terminal.hooks import write_settings
 from holdfast.agents.terminal.known import Known, known_of, problem_of
 from holdfast.agents.terminal.manner import Manner, Waits
 from holdfast.agents.terminal.place import Marks
+from holdfast.agents.terminal.record import FORMATS
 from holdfast.agents.terminal.seam import Terminals
 from holdfast.agents.terminal.seat import Seat
-from holdfast.agents.transcripts.scan import READERS
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, RelayAnswer, StartAgent
@@ -95,7 +96,7 @@ class TerminalAgents:
     async def _rise(self, session: Session, launch: LaunchNumber) -> None:
         seat = self._seat(session, launch)
         with contextlib.suppress(JournalError):
-            why = await seat.come_up() if seat is not None else "gone"
+            why = await hands.come_up(seat) if seat is not None else "gone"
             if not why:
                 token = seat.token if seat is not None else None
                 await self.submit(session.id, i.AgentReady(launch=launch, token=token))
@@ -127,7 +128,9 @@ class TerminalAgents:
         if session.run is not None and words is not None:
             seat.mark(session.run.number, session.round, argument=fits)
         values = {"id": token or "", "model": session.model, "prompt": _argument(words or "")}
-        values["hooks"] = self._hooks(known, seat.name)
+        values["folder"] = json.dumps(session.workspace.path, ensure_ascii=False)[1:-1]
+        values["hooks"] = hooks = self._hooks(known, seat.name)
+        told = {name: value.replace("{hooks}", hooks) for name, value in commands.hooks_env.items()}
         argv = filled(
             command if fits else without_prompt(command), commands, values, mode=session.mode
         )
@@ -136,17 +139,17 @@ class TerminalAgents:
                 seat.name,
                 argv,
                 cwd=session.workspace.path,
-                env={**known.environ, **commands.mode_env.get(session.mode, {})},
+                env={**known.environ, **commands.mode_env.get(session.mode, {}), **told},
                 cookie=seat.cookie,
             )
             self._seats[session.id] = seat
         seat.listen(pane.pid)
-        if words is not None and not fits and not await seat.come_up():
-            await seat.say(words)
+        if words is not None and not fits and not await hands.come_up(seat):
+            await hands.say(seat, words)
         return seat
 
     def _hooks(self, known: Known, name: str) -> str:
-        if not known.commands.hooks:
+        if not known.commands.speaks:
             return ""
         file = self._marks.settings(name)
         write_settings(file, self._marks.moments(name))
@@ -154,8 +157,7 @@ class TerminalAgents:
 
     def _record_size(self, known: Known, token: Token | None) -> int:
         where = known.profile.transcript
-        path = place.find(where, token, known.environ) if where and token else None
-        return path.stat().st_size if path is not None else 0
+        return place.end(where, token, known.environ) if where and token else 0
 
     async def _announce(
         self, session: Session, launch: LaunchNumber, how: Spawn, token: Token | None
@@ -226,13 +228,18 @@ class TerminalAgents:
 
         commands = known.commands
         manner = Manner(
-            format=commands.format if commands.format in READERS else "",
+            format=commands.format if commands.format in FORMATS else "",
             where=known.profile.transcript,
             environ=known.environ,
             folder=session.workspace.path,
             interrupt=commands.interrupt,
             unknown=commands.unknown,
-            hooks=bool(commands.hooks),
+            hooks=commands.speaks,
+            busy=commands.busy,
+            asks=commands.asks,
+            errors=commands.errors,
+            grant=commands.grant,
+            deny=commands.deny,
         )
         return Seat(
             session,
@@ -263,18 +270,18 @@ class TerminalAgents:
                 gone = i.AgentExited(launch=effect.launch, message=str(error))
                 await self.submit(session.id, gone)
         elif seat.run == effect.run:
-            await seat.again(words)
+            await hands.say_again(seat, words)
         else:
             if effect.inject:
                 words = await self._injected(session, effect.launch, words)
             seat.mark(effect.run, session.round)
-            await seat.say(words)
+            await hands.say(seat, words)
 
     async def interrupt(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
         assert isinstance(effect, InterruptAgent)
         seat = await self._listened(session, effect.launch)
-        if seat is not None and (seat.run != effect.run or await seat.interrupt()):
+        if seat is not None and (seat.run != effect.run or await hands.interrupt(seat)):
             return
         await self._end(session.id, effect.launch)
         await self.submit(session.id, i.AgentExited(launch=effect.launch))

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Sequence
 
-from holdfast.agents.terminal.record import Over
+from holdfast.agents.terminal.beside import Over
+from holdfast.agents.terminal.screen import lowest
 from holdfast.core import inputs as i
 from holdfast.core.agent_errors import classify
 from holdfast.core.ids import LaunchNumber, Millis, RunNumber
@@ -55,6 +56,13 @@ def last_words(screen: str, containing: Sequence[str]) -> str:
     rows = [row.strip() for row in screen.splitlines()]
     wanted = [words.lower() for words in containing]
     return next((row for row in rows if any(w in row.lower() for w in wanted)), "")[:SHOWN]
+
+
+def complaint(screen: str, beginnings: Sequence[str]) -> str:
+    """The last row that begins to say what went wrong, and those below it."""
+    rows = lowest(screen)
+    found = [n for n, row in enumerate(rows) if any(words in row for words in beginnings)]
+    return "\n".join(rows[found[-1] :])[:SHOWN] if found else ""
 
 
 def last_line(screen: str) -> str:

@@ -34,3 +34,8 @@ class Manner(Value):
     interrupt: tuple[str, ...]
     unknown: tuple[str, ...]
     hooks: bool = False  # it says itself what it is at
+    busy: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    grant: tuple[str, ...] = ("1",)
+    deny: tuple[str, ...] = ("Escape",)

@@ -9,6 +9,7 @@ from holdfast.agents.profiles.profile import Transcript, looks_like_id
 from holdfast.agents.terminal.hooks import write_private
 from holdfast.agents.terminal.manner import Manner
 from holdfast.agents.terminal.record import RecordReader
+from holdfast.agents.transcripts import opencode_events
 from holdfast.agents.transcripts.lines import UNREADABLE
 from holdfast.agents.transcripts.present import place
 from holdfast.agents.transcripts.scan import lines
@@ -30,8 +31,10 @@ class Mark(Value):
 def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | None:
     """The record of exactly that conversation; the largest, where an agent leaves stubs beside it."""
     root = place(where, environ)
-    if root is None or where.table or not looks_like_id(token, where.id):
+    if root is None or not looks_like_id(token, where.id):
         return None
+    if where.table:
+        return root / where.pattern if (root / where.pattern).is_file() else None
     pattern = where.pattern.replace("{id8}", token[:8]).replace("{id}", token)
     found = [path for path in root.glob(pattern) if path.is_file()]
     if "{id8}" in where.pattern:
@@ -39,12 +42,24 @@ def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | 
     return max(found, key=lambda path: path.stat().st_size, default=None)
 
 
+def end(where: Transcript, token: Token, environ: Mapping[str, str]) -> int:
+    """Where it ends now: whoever begins there reads only what comes."""
+    path = find(where, token, environ)
+    if path is None:
+        return 0
+    return opencode_events.end(path, token) if where.table else path.stat().st_size
+
+
 def newest(manner: Manner, *, since: float) -> tuple[Token, Path] | None:
     """The conversation that was had in this folder since then: for agents that choose their ids."""
     where = manner.where
     root = place(where, manner.environ) if where is not None else None
-    if where is None or root is None or where.table:
+    if where is None or root is None:
         return None
+    if where.table:
+        file = root / where.pattern
+        named = opencode_events.newest(file, manner.folder, since) if file.is_file() else None
+        return (Token(named), file) if named and looks_like_id(named, where.id) else None
     pattern = where.pattern.replace("{id8}", "*").replace("{id}", "*")
     grown = [(path.stat().st_mtime, path) for path in root.glob(pattern)]
     for _, path in sorted((row for row in grown if row[0] >= since), reverse=True):

@@ -2,26 +2,53 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 from holdfast.agents.terminal.seam import Terminals
 
+LOWEST = 14  # rows of a screen, those with nothing in them not counted, where an agent says what it is at
 
-class Still:
-    """Whether anything moves on a screen."""
 
-    def __init__(self, terminals: Terminals, name: str) -> None:
+class Screen:
+    """What is shown, and for how long nothing has moved."""
+
+    def __init__(
+        self, terminals: Terminals, name: str, *, busy: Sequence[str], asks: Sequence[str]
+    ) -> None:
         self._terminals, self._name = terminals, name
-        self._shown, self._since = "", time.monotonic()
+        self._busy, self._asks = busy, asks
+        self._since = time.monotonic()
+        self.shown = ""
 
-    async def for_seconds(self, seconds: float) -> bool:
+    async def look(self) -> str:
         now = await self._terminals.screen(self._name)
-        if now != self._shown or not now.strip():
-            self._shown, self._since = now, time.monotonic()
+        if now != self.shown or not now.strip():
+            self.shown, self._since = now, time.monotonic()
+        return now
+
+    async def still_for(self, seconds: float) -> bool:
+        await self.look()
         return time.monotonic() - self._since >= seconds
 
-    async def for_change(self, seconds: float) -> None:
+    async def idle_for(self, seconds: float) -> bool:
+        """And it does not say that it is at work, or asks."""
+        return await self.still_for(seconds) and not self._says(self._busy) and not self.asking
+
+    @property
+    def asking(self) -> bool:
+        return self._says(self._asks)
+
+    def _says(self, any_of: Sequence[str]) -> bool:
+        low = "\n".join(lowest(self.shown)).lower()
+        return any(words.lower() in low for words in any_of)
+
+    async def drawn(self, seconds: float) -> None:
         """Returns when a text that was pasted has been drawn, or after a while."""
         await asyncio.sleep(seconds)
         until = time.monotonic() + 10 * seconds
-        while time.monotonic() < until and not await self.for_seconds(seconds):  # noqa: ASYNC110
+        while time.monotonic() < until and not await self.still_for(seconds):  # noqa: ASYNC110
             await asyncio.sleep(seconds / 3)
+
+
+def lowest(screen: str, rows: int = LOWEST) -> list[str]:
+    return [row.strip() for row in screen.splitlines() if row.strip()][-rows:]

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from holdfast.agents.transcripts import opencode_events
 from holdfast.agents.transcripts.scan import lines
+from holdfast.core.ids import Token
 
 CHANGES = ("created", "modified", "moved")
 
@@ -41,6 +43,22 @@ class Tail:
 
 def _lines(path: Path, offset: int) -> Iterator[tuple[bytes | None, int]]:
     yield from lines(path, offset)
+
+
+class Rows:
+    """The rows of a table that only grows, from a number on."""
+
+    cut = False
+
+    def __init__(self, path: Path, token: Token, offset: int = 0) -> None:
+        self.path, self.offset = path, offset
+        self._token = token
+
+    async def read(self) -> list[tuple[bytes | None, int]]:
+        found = await asyncio.to_thread(opencode_events.rows, self.path, self._token, self.offset)
+        if found:
+            self.offset = found[-1][1]
+        return [*found]
 
 
 class Bell:

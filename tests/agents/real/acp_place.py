@@ -48,13 +48,6 @@ class Place(Machine):
         environ: dict[str, str] = {}
         for agent in agents:
             environ |= AGENTS[agent](url, folder) if agent in AGENTS else {}
-        # Else the model is also asked what the user might say next, and what is worth remembering.
-        environ["CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION"] = "false"
-        qwen = folder / ".qwen" / "settings.json"
-        if qwen.exists():
-            aside = {"enableFollowupSuggestions": False, "enableManagedAutoMemory": False}
-            more = {"ui": aside, "memory": aside}
-            qwen.write_text(json.dumps(json.loads(qwen.read_text()) | more))
         super().__init__(folder, environ)
 
     def begin(self, agent: str, prompt: str, **how) -> str:

@@ -13,6 +13,7 @@ from tests.agents.real.test_real import AGENTS
 
 KEY = "none-but-long-enough-to-be-a-key"
 PATIENCE = 100.0
+IMPATIENCE = 45.0
 
 
 def claude(folder):
@@ -66,10 +67,30 @@ class Screened(Machine):
         except AssertionError as late:
             raise AssertionError(f"{late}\n{self.screen()}") from None
 
+    def launches(self, id):
+        return len(self.events(id, "launch_requested"))
+
     def shoot(self, id):
-        """The agent itself, whatever launched it; not what it runs."""
+        """The agent itself, launcher and all; not what it runs."""
         for folder in Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                environ = (folder / "environ").read_bytes() if folder.name.isdigit() else b""
-                if f"HOLDFAST_COOKIE={id}".encode() in environ:
-                    os.kill(int(folder.name), signal.SIGKILL)
+            with contextlib.suppress(OSError, ValueError):
+                if f"HOLDFAST_COOKIE={id}".encode() in (folder / "environ").read_bytes():
+                    called = (folder / "cmdline").read_bytes().split(b"\0")[:2]
+                    if any(self.agent.encode() in word.rpartition(b"/")[2] for word in called):
+                        os.kill(int(folder.name), signal.SIGKILL)
+
+    def patient(self, id):
+        """Whether it still tries by itself after a while."""
+        stopped = ("run_stopped",)
+        with contextlib.suppress(AssertionError):
+            super().until(lambda: self.events(id, *stopped), IMPATIENCE)
+        return not self.events(id, *stopped)
+
+    def cancelled(self, id):
+        """It goes on trying by itself: that can be ended, and then nothing is left."""
+        assert self.session(id).state == "RUNNING"
+        self.client.post(f"/api/sessions/{id}/cancel", {}, dict)
+        assert self.stopped(id).last_stop.reason == "cancelled"
+        self.hold("down", "--kill")
+        self.until(lambda: self.carriers(id) == [])
+        return "it tries again by itself for minutes; a cancel ends it"

@@ -34,6 +34,8 @@ def claude(url, folder):
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
         "IS_SANDBOX": "1",  # it refuses to work for root otherwise
+        # Else the model is also asked what the user might say next.
+        "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
     }
 
 
@@ -85,7 +87,9 @@ def opencode(url, folder):
 
 def qwen(url, folder):
     (folder / ".qwen").mkdir()
-    settings = {"security": {"auth": {"selectedType": "openai"}}}
+    # Else the model is also asked what the user might say next, and what is worth remembering.
+    aside = {"enableFollowupSuggestions": False, "enableManagedAutoMemory": False}
+    settings = {"security": {"auth": {"selectedType": "openai"}}, "ui": aside, "memory": aside}
     (folder / ".qwen" / "settings.json").write_text(json.dumps(settings))
     return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "scripted"}
 

@@ -16,7 +16,8 @@ class Waits(Value):
     )
     soft: float = 0.7  # after words that the record says are the last
     settle: float = 4.0  # after words of which nobody says so
-    last_line: float = 1.5  # what an agent says of itself may overtake its record
+    last_line: float = 3.0  # what an agent says of itself may overtake its record
+    late: float = 6.0  # what is written so soon after a prompt, and before it, is an earlier turn's
     interrupt: float = 5.0
     paste: float = 0.15  # between a pasted text and the key that sends it
     arrive: float = 5.0  # for a prompt to be in the record

@@ -179,7 +179,7 @@ class Seat:
         elif isinstance(sign, UserSaid):
             await self._flush()
             await self._prompted(sign.text, end)
-        elif turn is not None:
+        elif turn is not None and (turn.arrived or turn.silent_for(self.waits.late)):
             turn.heard()
             self._words += turn.account.hear(sign)
 

@@ -5,14 +5,14 @@ reads them, and what is said beside them.
 from collections.abc import Callable
 
 from holdfast.agents.terminal.beside import BESIDE, INTERRUPTED, About, Over
-from holdfast.agents.transcripts.lines import Reader
+from holdfast.agents.transcripts.lines import Follower
 from holdfast.agents.transcripts.opencode_events import OpencodeEvents
 from holdfast.agents.transcripts.scan import READERS
 from holdfast.core.adoption import Turn, UserSaid
 
 # What Claude writes in the user's name for its own commands.
 NOT_A_PROMPT = ("<command-", "<local-command", "<bash-", "<task-notification")
-FORMATS: dict[str, Callable[[], Reader]] = {**READERS, "opencode": OpencodeEvents}
+FORMATS: dict[str, Callable[[], Follower]] = {**READERS, "opencode": OpencodeEvents}
 # Gemini writes everything again now and then: who has not read what is above takes it for news.
 REWRITTEN = ("gemini",)
 

@@ -25,12 +25,14 @@ class About(Value):
     branch: str = ""
 
 
-class Reader(Protocol):
+class Follower(Protocol):
     about: About
 
     def feed(self, line: bytes) -> list[Turn]:
         """The turns that this line adds. May raise one of UNREADABLE."""
 
+
+class Reader(Follower, Protocol):
     def turns(self) -> list[Turn]: ...
 
     @staticmethod

@@ -63,7 +63,6 @@ class OpencodeEvents:
 
     def __init__(self) -> None:
         self.about = About()
-        self._turns: list[Turn] = []
         self._roles: dict[str, str] = {}
         self._coming: set[str] = set()  # texts that are not whole yet
         self._waiting: list[Turn] = []
@@ -72,7 +71,6 @@ class OpencodeEvents:
     def feed(self, line: bytes) -> list[Turn]:
         row = _row.decode(line)
         info, part = _table(row.data.get("info")), _table(row.data.get("part"))
-        turns: list[Turn] = []
         match row.type.rpartition(".")[0]:
             case "session.created":
                 self.about = About(
@@ -81,14 +79,10 @@ class OpencodeEvents:
             case "message.updated":
                 self._roles[str(info.get("id"))] = str(info.get("role"))
             case "message.part.updated":
-                turns = self._part(part)
+                return self._part(part)
             case _:
                 pass
-        self._turns += turns
-        return turns
-
-    def turns(self) -> list[Turn]:
-        return self._turns
+        return []
 
     def _part(self, part: dict[str, Any]) -> list[Turn]:
         id, kind = str(part.get("id")), part.get("type")

@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # heavy: whoever only starts a daemon does not pay for it
 LOG = logging.getLogger(__name__)
 LOCK, READY, LOG_FILE = "daemon.lock", "daemon.json", "daemon.log"
 LOG_BYTES = 10_000_000
-START, STOP, POLL = 20.0, 20.0, 0.02  # seconds
+START, STOP, POLL = 40.0, 40.0, 0.02  # seconds; a busy machine is slow, not broken
 MakeSystem = Callable[[Path, Config], "System"]
 
 

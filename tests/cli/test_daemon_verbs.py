@@ -1,10 +1,12 @@
 """`up`, `down`, `status`: one daemon for each folder, whatever happened to the last one."""
 
+import contextlib
 import json
 import os
 import socket
 import stat
 
+from holdfast.config import PORT
 from tests.cli.desk import User, alive
 
 
@@ -82,14 +84,18 @@ def test_a_folder_that_is_open_to_others_is_refused(user):  # spec: I5
 
 
 def test_a_taken_port_is_said(user):  # spec: I3
-    user.hold("up", "--no-open")
-    port = user.json("status")["address"].rpartition(":")[2]
-    user.hold("down")
-    with socket.create_server(("127.0.0.1", int(port))):
-        done = user.hold("up", "--no-open", "--port", port)
-        assert (done.returncode, f"Port {port} is taken" in done.stderr) == (1, True)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = user.hold("up", "--no-open", "--port", str(port))
+    assert (done.returncode, f"Port {port} is taken" in done.stderr) == (1, True)
+
+
+def test_who_names_no_port_gets_the_next_that_is_free(user):  # spec: I3
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # somebody else has it: all the same
+            stack.enter_context(socket.create_server(("127.0.0.1", PORT)))
         assert user.hold("up", "--no-open").returncode == 0
-    assert not user.json("status")["address"].endswith(f":{port}")
+    assert not user.json("status")["address"].endswith(f":{PORT}")
 
 
 def test_a_long_path_is_no_obstacle(tmp_path):

@@ -132,6 +132,7 @@ class System:
                 command=known.acp.command,
                 environ={**environ, **known.acp.mode_env.get(session.mode, {})},
                 modes=known.acp.modes,
+                install=known.install,
                 login=known.login,
                 unnamed=known.acp.unnamed,
                 note=known.acp.note,

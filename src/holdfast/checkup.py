@@ -242,18 +242,31 @@ async def _providers(place: Place) -> list[Check]:
 
 
 async def _agents(place: Place) -> list[Check]:
-    """Which are there; `hold agent ls` says more of each."""
+    """Which are there, and whether they are as we know them; `hold agent ls` says more of each."""
     changes = place.config.agents if place.config is not None else {}
     profiles = Profiles(changes, str(config_file(place.environ)))
-    rows = []
-    for name, profile in profiles.all():
-        found = [way for way, program in profile.programs().items() if shutil.which(program)]
-        told = f"{profile.title}, via {', '.join(found)}" if found else "not installed"
-        state = OK if found else NOTE
-        rows.append(Check(section="agents", name=name, state=state, told=told))
-    broken = profiles.mistakes.items()
-    rows += [Check(section="agents", name=n, state=BAD, told=why) for n, why in broken]
-    return rows
+    rows = await _installed(profiles, place.home).rows()
+    return [_agent(row, broken=row.name in profiles.mistakes) for row in rows]
+
+
+def _agent(row: AgentRow, *, broken: bool) -> Check:
+    about = {"section": "agents", "name": row.name}
+    if broken:
+        return Check(state=BAD, told=row.problem, **about)
+    if not row.installed:
+        return Check(state=NOTE, told="not installed", **about)
+    told = f"{row.title} {row.version}".strip() + f", via {', '.join(row.via)}"
+    if row.problem:
+        return Check(state=WARN, told=f"{told}: {row.problem}", hint=row.hint, **about)
+    if row.missing_flags:
+        flags = ", ".join(row.missing_flags)
+        hint = "Its version may not fit: update it, or choose another way with --via."
+        return Check(state=WARN, told=f"{told}: its help does not name {flags}", hint=hint, **about)
+    return Check(state=OK, told=told, **about)
+
+
+def _installed(profiles: Profiles, home: Path) -> Installed:
+    return Installed(profiles, LocalRuntime("probe").run, home / "agents.json")
 
 
 PARTS: tuple[Part, ...] = (
@@ -274,5 +287,4 @@ async def agent_rows(config: Config) -> list[AgentRow]:
     """Every agent with a profile; what its program said of itself is kept in the state folder."""
     prepare(config.home)
     profiles = Profiles(config.agents, str(config.file))
-    installed = Installed(profiles, LocalRuntime("probe").run, config.home / "agents.json")
-    return await installed.rows()
+    return await _installed(profiles, config.home).rows()

@@ -4,7 +4,7 @@
 
 import pytest
 
-from holdfast.core.agent_errors import Refusal, classify, refusal, resets_at
+from holdfast.core.agent_errors import Refusal, classify, refusal, resets_at, unfit
 from holdfast.core.session import ErrorClass as E
 from holdfast.core.session import StopReason
 
@@ -89,3 +89,17 @@ def test_when_a_limit_resets(message, expected):
 )
 def test_why_a_conversation_does_not_come_back(code, message, expected):
     assert expected is refusal(code, message)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("error: unknown option '--session-id'", True),
+        ("error: unexpected argument '--json' found", True),
+        ("Unknown arguments: session-id, sessionId", True),
+        ("error: unrecognized subcommand 'resume'", True),
+        ("No conversation found with session ID: 1", False),
+    ],
+)
+def test_a_program_of_another_version_does_not_know_its_arguments(said, expected):
+    assert expected is unfit(said)

@@ -11,7 +11,7 @@ from holdfast.core.errors import Refused
 from holdfast.core.ids import Token
 from holdfast.core.plan import Abilities, Strategy
 from holdfast.core.react import react
-from holdfast.core.session import Decision, ErrorClass, StopReason
+from holdfast.core.session import Decision, ErrorClass, State, StopReason
 from tests.core.stories import FOREIGN, ONE, RUN2, SECOND, TWO, YES, running, starting, stopped
 
 FORGETFUL = Abilities(inject=True)  # it has no memory of its own
@@ -156,3 +156,10 @@ def test_what_was_typed_at_the_agents_own_terminal_is_a_run_that_owes_nothing():
 
 def test_what_was_typed_to_an_earlier_launch_is_out_of_date():  # spec: G8
     assert [] == cold().when(i.PromptTyped(launch=ONE, input=SECOND, text="by hand"))
+
+
+def test_an_agent_that_cannot_be_brought_back_at_all_says_why_and_waits():
+    story = cold().tell(i.Reattach())
+    events = story.then(i.StartFailed(message="claude is not installed"))
+    assert e.Notice(kind="start_failed", text="claude is not installed") == events[-1]
+    assert (State.WAITING_FOR_INPUT, True) == (story.session.state, story.session.token is not None)

@@ -39,7 +39,7 @@ INJECTS = Abilities(inject=True)
 NOTHING = Abilities()
 NATIVE_ONLY = Abilities(native=True)
 
-NEVER_NAMED = "the agent never named a conversation to come back to"
+NEVER_NAMED = "the agent has no conversation to come back to"
 NOT_ABLE = "the agent cannot bring a conversation back itself"
 NOT_THERE = "the agent's record of the conversation is not there"
 CORRUPT = "the agent's stored reasoning is corrupt, so its own resume can never work"

@@ -54,7 +54,8 @@ class Comeback:
         messages = build(await self._journal.events(session.id)).messages()
         injected = inject(before(messages, session.run.number), words)
         added = len(injected) - len(words)
-        return injected, e.ContextInjected(launch=launch, characters=added)
+        why = session.launch.plan.why if session.launch else ""
+        return injected, e.ContextInjected(launch=launch, characters=added, why=why)
 
     async def _found(self, known: Profile, session: Session, token: Token) -> Token | Unsure | None:
         """The newest of this session's conversations that the agent still has a record of."""

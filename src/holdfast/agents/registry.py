@@ -33,7 +33,7 @@ class Registry:
             ways=known.via,
             possible=frozenset(self._installed.ways(agent)) & frozenset(self._ways),
             modes={way: known.modes(way) for way in known.via if known.modes(way)},
-            install=f"npm install -g {known.package}" if known.package else known.login,
+            install=known.install or known.login,
         )
         return choose_way(candidate, wanted=wanted, mode=mode)
 

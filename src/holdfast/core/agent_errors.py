@@ -77,6 +77,18 @@ def classify(
     return Trouble(error=_E.UNKNOWN, status=status)
 
 
+_UNFIT = re.compile(
+    r"(unknown|unrecogni[sz]ed|unexpected|no such|invalid) (option|argument|flag|subcommand|command)"
+    r"|unknown arguments?:",
+    re.IGNORECASE,
+)
+
+
+def unfit(complaints: str) -> bool:
+    """A program that does not know what it was told is of another version."""
+    return _UNFIT.search(complaints) is not None
+
+
 # --- when a limit resets -------------------------------------------------------------------------
 
 _MOMENT = re.compile(

@@ -226,6 +226,7 @@ class ContextInjected(Value):
 
     launch: LaunchNumber
     characters: int
+    why: str = ""  # nothing better was possible
 
 
 class ContextLost(Value):

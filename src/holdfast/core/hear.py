@@ -155,16 +155,17 @@ def _refused(s: Session, given: i.TokenRefused, facts: i.Facts) -> list[e.Event]
         e.TokenDropped(launch=given.launch, why=given.why),
         e.ContextLost(launch=given.launch, why=given.why),
         *exited(s, e.LaunchExited(launch=given.launch, message=why, liveness="unknown")),  # killed
-        e.Notice(kind="token_refused", text=why),
     ]
-    if s.run is None:
-        return events
     afresh = s.launch is not None and s.launch.plan.strategy in (Strategy.INJECT, Strategy.FRESH)
-    if s.run.delivered or afresh:
+    if s.run is not None and (s.run.delivered or afresh):
+        said = f"{why}. When it goes on, it starts afresh and gets the history."
         return [
             *events,
-            *stop_run(s, facts, reason=StopReason.ERROR, error=ErrorClass.UNKNOWN, message=why),
+            *stop_run(s, facts, reason=StopReason.ERROR, error=ErrorClass.UNKNOWN, message=said),
         ]
+    events.append(e.Notice(kind="token_refused", text=why))
+    if s.run is None:
+        return events
     plan = choose(facts.abilities, token=None, there=False, history=s.messages > 0)
     return [*events, e.LaunchRequested(launch=LaunchNumber(s.launches + 1), plan=plan)]
 
@@ -191,9 +192,9 @@ def _failed(s: Session, message: str, facts: i.Facts) -> list[e.Event]:
     if s.terminal:
         return []
     stopped = [*call_off(s), *stop_run(s, facts, reason=StopReason.ERROR, message=message)]
-    if s.round == 0 and s.state in (State.CREATED, State.STARTING):
+    if s.round == 0 and s.last_stop is None and s.state in (State.CREATED, State.STARTING):
         return [*stopped, e.SessionFailed(message=message)]
-    return stopped or [e.Notice(kind="start_failed", text=message)]
+    return stopped if s.run else [*stopped, e.Notice(kind="start_failed", text=message)]
 
 
 def _finished(s: Session, given: i.RunFinished, facts: i.Facts) -> list[e.Event]:

@@ -115,7 +115,7 @@ def _why_not_own(
     if corrupt_reasoning:
         return "the agent's stored reasoning is corrupt, so its own resume can never work"
     if token is None:
-        return "the agent never named a conversation to come back to"
+        return "the agent has no conversation to come back to"
     if there is False:
         return "the agent's record of the conversation is not there"
     return ""

@@ -46,6 +46,8 @@ class Agent:
         self.remember("user", prompt)
         if turn.get("junk"):
             sys.stdout.write("Warning: \x00 half a line {\n[1, 2]\n" + "[" * 5000 + "\nnull\n")
+        if size := turn.get("big"):
+            print(json.dumps({"x": "y" * size}))  # noqa: T201
         sys.stderr.write("x" * int(turn.get("flood", 0)))
         sys.stderr.flush()
         if turn.get("orphan"):

@@ -24,6 +24,7 @@ from holdfast.views.timeline import title
 from holdfast.views.words import (
     beyond,
     headline,
+    injected,
     resumed,
     warned,
     workspace_lost,
@@ -157,6 +158,7 @@ NOTICES: dict[type, Callable[[Any], tuple[Level, str]]] = {
     e.Notice: lambda ev: ("warning" if ev.kind in TROUBLE else "info", ev.text),
     e.BudgetWarned: lambda ev: ("warning", warned(ev)),
     e.ContextLost: lambda ev: ("warning", f"The agent lost its context: {ev.why}"),
+    e.ContextInjected: lambda ev: ("info", injected(ev)),
     e.ConversationRepaired: lambda ev: (
         "info",
         f"The conversation was put in order for the model: {'; '.join(ev.repairs)}",

@@ -17,7 +17,15 @@ from holdfast.core.session import Call, StopReason
 from holdfast.core.value import Value
 from holdfast.views.moments import clock, span
 from holdfast.views.stops import stop_out
-from holdfast.views.words import Clock, explained, money, warned, workspace_lost, workspace_rebuilt
+from holdfast.views.words import (
+    Clock,
+    explained,
+    injected,
+    money,
+    warned,
+    workspace_lost,
+    workspace_rebuilt,
+)
 
 WIDTH = 100  # of a call's arguments on its line
 # Escape sequences, and control characters other than tab and newline, C1 among them.
@@ -84,6 +92,8 @@ class Timeline:
                 return [_line(f"  answered: {answer}")]
             case e.ContextLost(why=why):
                 return [_notice(f"The agent lost its context: {why}")]
+            case e.ContextInjected():
+                return [_notice(injected(event))]
             case e.SessionFailed(message=message):
                 return [_line(f"! {message}", Tone.TROUBLE)]
             case e.WorkspaceLost():

@@ -6,7 +6,7 @@ the command line brings its own `clock`."""
 from collections.abc import Callable
 
 from holdfast.core.budget import LABELS
-from holdfast.core.events_life import BudgetWarned
+from holdfast.core.events_life import BudgetWarned, ContextInjected
 from holdfast.core.events_work import WorkspaceLost, WorkspaceRebuilt
 from holdfast.core.offer import Offer, OfferKind
 from holdfast.core.session import ErrorClass, Phase, StopReason
@@ -138,6 +138,11 @@ def workspace_rebuilt(event: WorkspaceRebuilt) -> str:
         return f"The workspace was made again, with the work of snapshot {event.snapshot}"
     branch = event.workspace.branch or "its first commit"
     return f"Sandbox expired, starting fresh: the workspace was made again from {branch} alone"
+
+
+def injected(event: ContextInjected) -> str:
+    told = "The agent got our record of the conversation"
+    return f"{told}: {event.why}" if event.why else told
 
 
 def warned(event: BudgetWarned) -> str:

@@ -23,7 +23,7 @@ async def test_one_that_is_not_installed(tmp_path):
         session = await r.until(lambda s: s.terminal)
         assert State.FAILED is session.state
         (failed,) = await r.events(e.SessionFailed)
-        assert "scripted is not installed: It is not on the PATH: no-such-agent." == failed.message
+        assert "scripted is not installed: no-such-agent is not on the PATH." == failed.message
 
 
 async def test_one_that_is_no_program(tmp_path):

@@ -5,13 +5,13 @@ core says what follows from what the agent answers.
 """
 
 import logging
-import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from holdfast.agents.acp.peer import Peer, Process
 from holdfast.agents.acp.profile import AcpProfile, McpServer, Waits
+from holdfast.agents.profiles.installed import not_installed
 from holdfast.core import events as e
 from holdfast.core import injection
 from holdfast.core import inputs as i
@@ -213,9 +213,9 @@ def _problem(session: Session, profile: AcpProfile | None) -> str:
     if profile is None:
         return f"There is no agent {session.agent!r} that speaks ACP: see `hold agent ls`."
     program, path = profile.command[0], profile.environ.get("PATH", "")
-    if shutil.which(program, path=path) is None:
-        known = "It is not on the PATH" if "/" not in program else "There is no such program"
-        return f"{session.agent} is not installed: {known}: {program}."
+    missing = not_installed(session.agent, program, path=path, install=profile.install)
+    if missing:
+        return missing
     if not Path(session.workspace.path).is_dir():
         return f"The workspace {session.workspace.path} is gone."
     return ""

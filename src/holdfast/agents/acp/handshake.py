@@ -78,7 +78,9 @@ class Handshake:
         said = decoded(await self._ask("initialize", params), Initialized) or Initialized()
         if said.protocol_version != VERSION:
             spoken = f"version {said.protocol_version} of the protocol; Holdfast speaks {VERSION}"
-            raise Unfit(ErrorClass.BAD_REQUEST, f"The agent speaks {spoken}.")
+            raise Unfit(
+                ErrorClass.UNKNOWN, f"The agent speaks {spoken}. Another version of it is needed."
+            )
         able = said.agent_capabilities
         of_sessions = able.session_capabilities if able else None
         self._lists = of_sessions is not None and present(of_sessions.list)
@@ -166,7 +168,7 @@ class Handshake:
             now = str(option.current_value) if option else ""
         found = modes.choose_mode(wanted, offered, self._profile.modes)
         if isinstance(found, modes.NoMode):
-            raise Unfit(ErrorClass.BAD_REQUEST, found.why)
+            raise Unfit(ErrorClass.UNKNOWN, found.why)
         if found.note:
             self._notes.append(found.note)
         if found.mode is None or found.mode == now:
@@ -179,7 +181,7 @@ class Handshake:
         except RpcFailed as failed:
             if wanted in modes.RESTRICTIVE:
                 why = f"The agent could not be put into mode {wanted!r} again, so it gets no prompt"
-                raise Unfit(ErrorClass.BAD_REQUEST, f"{why}: {failed}") from failed
+                raise Unfit(ErrorClass.UNKNOWN, f"{why}: {failed}") from failed
             self._notes.append(f"The agent could not be put into mode {wanted!r}: {failed}")
 
     async def _model(self, token: Token, answer: SessionAnswer, wanted: str) -> None:
@@ -191,9 +193,7 @@ class Handshake:
             return
         if wanted not in offered:
             has = ", ".join(offered)
-            raise Unfit(
-                ErrorClass.BAD_REQUEST, f"The agent has no model {wanted!r}. It offers: {has}."
-            )
+            raise Unfit(ErrorClass.UNKNOWN, f"The agent has no model {wanted!r}. It offers: {has}.")
         if option is not None:
             await self._option(token, option, wanted)
         elif models is not None and models.current_model_id != wanted:

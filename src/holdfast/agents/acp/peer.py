@@ -186,7 +186,9 @@ class Peer:
         self._watch_quiet(run)
         self._watch_time(run)
         if injected:
-            await self.say(e.ContextInjected(launch=self.launch, characters=injected))
+            why = session.launch.plan.why if session.launch else ""
+            told = e.ContextInjected(launch=self.launch, characters=injected, why=why)
+            await self.say(told)
 
     async def _turn_over(self, run: RunNumber, answer: Answer) -> None:
         """What was cut off is not finished: its words stay, without an end."""

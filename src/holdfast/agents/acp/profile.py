@@ -9,7 +9,8 @@ class AcpProfile(Value):
     command: tuple[str, ...]
     environ: Mapping[str, str] = {}  # all that its process gets, besides our cookie
     modes: Mapping[str, str] = {}  # ours to the agent's
-    login: str = ""  # how to let it in, for people
+    install: str = ""  # how to get it, for people
+    login: str = ""  # and how to let it in
     unnamed: str = ""  # "its own": text without a message id is not the model's
     note: str = ""  # a piece of text like this is a note to the user, not the model's
     failed: str = ""  # one like this at the end: the turn failed, whatever it says

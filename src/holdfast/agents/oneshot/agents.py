@@ -19,6 +19,7 @@ from holdfast.agents.comeback import Comeback
 from holdfast.agents.oneshot.output import Process
 from holdfast.agents.oneshot.readers import READERS
 from holdfast.agents.oneshot.turn import Begun, Turn
+from holdfast.agents.profiles.installed import not_installed
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import Commands, Profile, filled
 from holdfast.core import events as e
@@ -151,7 +152,7 @@ class OneshotAgents:
         except JournalError as error:
             LOG.warning("session %s: the run ends here: %s", session.id, error)
         except OSError as error:
-            await self._failed(session, f"The agent cannot be started: {error}")
+            await self._failed(session, f"The agent cannot be started: {error.strerror or error}")
         except Exception as error:
             LOG.exception("session %s: the turn failed", session.id)
             await self._failed(session, f"{type(error).__name__}: {error}")
@@ -162,8 +163,7 @@ class OneshotAgents:
             await self._over(session.id, turn.launch)
 
     async def _begin(self, turn: Turn, session: Session, *, inject: bool) -> Begun:
-        known, commands = self._commands(session)
-        environ = self._comeback.environ(known, session)
+        known, commands, environ = self._commands(session)
         assert session.run is not None and session.launch is not None
         words = prompt(briefing=session.run.briefing, text=session.run.text)
         token, how = await self._comeback.how(known, session, words)
@@ -199,6 +199,7 @@ class OneshotAgents:
             fork=fork,
             input=words.encode("utf-8", "replace") if commands.prompt == "stdin" else b"",
             unknown=commands.unknown,
+            login=known.login,
             submit=submit,
         )
 
@@ -207,7 +208,8 @@ class OneshotAgents:
         found: Session = outcome.session
         return found
 
-    def _commands(self, session: Session) -> tuple[Profile, Commands]:
+    def _commands(self, session: Session) -> tuple[Profile, Commands, dict[str, str]]:
+        """`OSError`: it cannot even be tried, and what to do about that."""
         known = self._profiles.get(session.agent)
         if known is None or known.oneshot is None:
             raise OSError(f"{session.agent!r} has no one-shot command here")
@@ -216,7 +218,12 @@ class OneshotAgents:
         if session.mode not in known.oneshot.modes:
             modes = ", ".join(sorted(known.oneshot.modes))
             raise OSError(f"{known.title} cannot be run in mode {session.mode!r}, only in {modes}")
-        return known, known.oneshot
+        environ, program = self._comeback.environ(known, session), known.oneshot.start[0]
+        path = environ.get("PATH", "")
+        missing = not_installed(session.agent, program, path=path, install=known.install)
+        if missing:
+            raise OSError(missing)
+        return known, known.oneshot, environ
 
     async def _with_history(self, session: Session, launch: LaunchNumber, words: str) -> str:
         """Where the agent has lost its own (SPEC E12)."""

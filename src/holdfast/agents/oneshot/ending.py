@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from holdfast.agents.oneshot.signs import Finished
 from holdfast.core import inputs as i
-from holdfast.core.agent_errors import classify
+from holdfast.core.agent_errors import classify, unfit
 from holdfast.core.ids import LaunchNumber, Millis, RunNumber
-from holdfast.core.session import Evidence, StopReason
+from holdfast.core.session import ErrorClass, Evidence, StopReason
 from holdfast.core.value import Value, replace
 
 SHOWN = 600  # characters of complaints in a stop
@@ -34,6 +34,7 @@ def ending(
     launch: LaunchNumber,
     run: RunNumber,
     unknown: Sequence[str],
+    login: str,
     resumed: bool,
     now: Millis,
     utc_offset_ms: int,
@@ -55,12 +56,15 @@ def ending(
     status = finished.status if finished is not None else None
     after = f"retry-after: {finished.retry_after}\n" if finished and finished.retry_after else ""
     trouble = classify(after + words, now=now, status=status, utc_offset_ms=utc_offset_ms)
+    hint = f"Log in: {login}" if trouble.error is ErrorClass.AUTH and login else ""
+    if finished is None and unfit(left.complaints):
+        hint = "Its version may not fit: see hold doctor"
     return i.RunFinished(
         launch=launch,
         run=run,
         reason=trouble.reason,
         error=trouble.error,
-        message=said or _last_line(last) or _how(left.code),
+        message=_with(said or _last_line(last) or _how(left.code), hint),
         resumes_at=trouble.resumes_at,
         evidence=replace(evidence, status=trouble.status, rule=trouble.rule),
     )
@@ -74,6 +78,10 @@ def _line(words: str, containing: str) -> str:
 def _last_line(words: str) -> str:
     lines = [row.strip() for row in words.splitlines() if row.strip()]
     return lines[-1] if lines else ""
+
+
+def _with(message: str, hint: str) -> str:
+    return f"{message.rstrip('.')}. {hint}" if hint else message
 
 
 def _how(code: int | None) -> str:

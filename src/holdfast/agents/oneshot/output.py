@@ -37,6 +37,8 @@ class Output:
         self._buffer = bytearray()
         self._lines: list[bytes] = []  # in reverse
         self._over = False
+        self._skipping = False
+        self.too_long = 0  # lines that were left out
 
     async def open(self, input: bytes) -> None:
         """`input` is given to it as it takes it; a process that does not read blocks nobody."""
@@ -97,6 +99,9 @@ class Output:
     def _split(self, data: bytes) -> None:
         if not data:
             self._over = True
+        if self._skipping:
+            _, end, data = data.partition(b"\n")
+            self._skipping = not end
         self._buffer += data
         if b"\n" in data or self._over:
             *whole, rest = bytes(self._buffer).split(b"\n")
@@ -106,6 +111,7 @@ class Output:
             self._lines = [line for line in reversed(whole) if line.strip()]
         elif len(self._buffer) > LONGEST:
             self._buffer.clear()
+            self._skipping, self.too_long = True, self.too_long + 1
 
 
 class _Tail(asyncio.Protocol):

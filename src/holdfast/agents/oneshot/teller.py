@@ -122,8 +122,11 @@ class Teller:
             run = self.session.run.number
             await self._say(e.BudgetWarned(run=run, limit=limit, percent=percent))
 
-    async def close(self) -> None:
-        """Nothing more will come: what was heard is kept."""
+    async def close(self, *, left_out: int) -> None:
+        """Nothing more will come: what was heard is kept. `left_out`: lines too long to be read."""
+        if left_out:
+            text = f"Lines of the agent's that are longer than 32 MB were left out: {left_out}."
+            await self.notice("too_long", text)
         if self._kept is not None:
             await self._flush(self._kept)
         await self.save()

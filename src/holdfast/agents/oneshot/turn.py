@@ -37,7 +37,8 @@ class Begun(NamedTuple):
     asked: Token | None  # the conversation that was to come back
     fork: bool  # or rather a fork of it
     input: bytes
-    unknown: Sequence[str]
+    unknown: Sequence[str]  # words with which it says that it does not know the conversation
+    login: str  # how to let it in
     submit: Callable[[i.Input], Awaitable[Any]]
 
 
@@ -67,7 +68,7 @@ class Turn:
                 await begun.process.end()
             with contextlib.suppress(Unwanted):
                 await self._hear(output, begun.reader, teller)
-                await teller.close()
+                await teller.close(left_out=output.too_long)
             if self._over is not None:
                 begun.process.interrupt()
             await begun.process.exited_within(SOFT if self._over else LAST_WORD)
@@ -87,6 +88,7 @@ class Turn:
             launch=self.launch,
             run=run,
             unknown=begun.unknown,
+            login=begun.login,
             resumed=begun.asked is not None,
             now=now(),
             utc_offset_ms=utc_offset_ms,

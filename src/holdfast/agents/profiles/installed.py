@@ -87,7 +87,7 @@ class Installed:
         rows = await asyncio.gather(
             *(self._row(name, one, probes, ask=ask) for name, one in self._profiles.all())
         )
-        if probes != before:
+        if probes != before and self._cache.parent.is_dir():
             await asyncio.to_thread(self._write, probes)
         broken = [
             _broken(name, mistake) for name, mistake in sorted(self._profiles.mistakes.items())
@@ -102,7 +102,7 @@ class Installed:
         probed = await self._probed(known, path, probes, ask=ask) if path else Probed()
         commands = known.oneshot or known.terminal
         problem = probed.error or ("" if ways else "not installed")
-        hint = f"npm install -g {known.package}" if not ways and known.package else known.login
+        hint = known.install if not ways and known.install else known.login
         return AgentRow(
             name=name,
             title=known.title,
@@ -172,6 +172,14 @@ class Installed:
         draft.write_bytes(msgspec.json.encode(probes))
         draft.chmod(0o600)
         draft.replace(self._cache)
+
+
+def not_installed(agent: str, program: str, *, path: str, install: str) -> str:
+    """Why its program cannot be started, and what to do; empty: it is there."""
+    if shutil.which(program, path=path) is not None:
+        return ""
+    where = f"there is no {program}" if "/" in program else f"{program} is not on the PATH"
+    return f"{agent} is not installed: {where}." + (f" Install it: {install}" if install else "")
 
 
 def _broken(name: str, mistake: str) -> AgentRow:

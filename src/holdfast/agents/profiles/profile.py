@@ -105,6 +105,11 @@ class Profile(Value, forbid_unknown_fields=True):
     disposable: bool = False
     max_age: str = ""
 
+    @property
+    def install(self) -> str:
+        """How to get it, for people."""
+        return f"npm install -g {self.package}" if self.package else ""
+
     def programs(self) -> dict[str, str]:
         """The program that each way needs."""
         ways = {"oneshot": self.oneshot, "terminal": self.terminal}

@@ -121,6 +121,29 @@ def test_rewound_it_says_what_it_had_said_then(to):
     assert (3, State.WAITING_FOR_INPUT) == (s.round, s.state)
 
 
+def cut_away(events):
+    """The events that a rewind says are gone."""
+    at = max(n for n, ev in enumerate(events) if isinstance(ev, e.Rewound))
+    return list(events[events[at].since - 1 : at])
+
+
+def test_a_rewind_says_where_what_is_gone_begins():
+    second = [e.InputAccepted(input="c", text="more"), run(2, input="c"), *round(4)]
+    ended = [*STORY, *second, stop(2, StopReason.COMPLETED)]
+
+    assert [*second, stop(2, StopReason.COMPLETED)] == cut_away(rewound(ended, 3))
+    assert round(2)[0] == cut_away(rewound(ended, 1))[0]
+    assert ended[1:] == cut_away(rewound(ended, 0))
+    assert [] == cut_away(rewound(ended, 4))
+
+
+def test_a_fork_knows_where_that_is_in_its_own_history():
+    back = [*rewound(STORY, 1), run(2, text="again"), *round(4)]
+
+    child = [OPENED, *forked(back, 4)[1].events]
+    assert round(2)[0] == cut_away(child)[0]
+
+
 def test_after_a_rewind_nothing_of_what_was_cut_away_is_open():
     s = rebuild("s", rewound([*FIRST, *round(3)[:-1], stop()], 2))
 

@@ -1,6 +1,6 @@
 // spec: J2
 import { expect, test } from "vitest";
-import { type ItemList, before, put, stream } from "@/model/items";
+import { type ItemList, before, put, standing, stream } from "@/model/items";
 import { assistant, delta, notice } from "./made";
 
 const ids = (items: ItemList): string[] => items.map((item) => item.id);
@@ -75,4 +75,23 @@ test("the journal is behind the live text and takes no words off the screen, unt
   expect(textOf(put(items, [assistant("t", 1, 2, "Hello")], false), "t")).toBe("Hello wor");
   expect(textOf(put(items, [assistant("t", 1, 2, "Hello!", false)], false), "t")).toBe("Hello!");
   expect(textOf(put(items, [assistant("t", 1, 2, "Other")], false), "t")).toBe("Other");
+});
+
+const rewound = (id: string, place: number, since: number | null) =>
+  ({ kind: "rewound", id, seq: place, place, at: "", text: "", round: 1, since }) as const;
+
+test("what a rewind has cut away is not shown; what came before it and after it is", () => {
+  const items = [notice("a", 1), notice("b", 2), notice("c", 3), rewound("r", 4, 2), notice("d", 5)];
+  expect(ids(standing(items))).toEqual(["a", "r", "d"]);
+});
+
+test("a rewind may go back over another one", () => {
+  const first = [notice("a", 1), notice("b", 2), rewound("r", 3, 2), notice("c", 4)];
+  expect(ids(standing([...first, rewound("s", 5, 4)]))).toEqual(["a", "r", "s"]);
+  expect(ids(standing([...first, rewound("s", 5, 2)]))).toEqual(["a", "s"]);
+});
+
+test("a rewind of the files alone takes no words away", () => {
+  const items = [notice("a", 1), rewound("r", 2, null)];
+  expect(standing(items)).toBe(items);
 });

@@ -38,7 +38,7 @@ test("work is shown until words come, a tool runs or a question is open", () => 
   expect(keys([notice("a", 1)], [], running)).toEqual(["a", "working"]);
   expect(keys([assistant("t", 1, 1, "words")], [], running)).toEqual(["t"]);
   expect(keys([tool], [], running)).toEqual(["c"]);
-  const asks = session({ run: 1, pending: [{ id: "d", kind: "", text: "", options: [], call: null }] });
+  const asks = session({ run: 1, pending: [{ id: "d", kind: "", title: "", text: "", options: [], call: null }] });
   expect(keys([notice("a", 1)], [], asks)).toEqual(["a"]);
 });
 

@@ -138,6 +138,7 @@ class Rewound(Value):
     code: bool
     conversation: bool
     message_count: int = 0
+    since: Seq = Seq(0)  # the first event that was cut away; 0: nobody wrote it down
 
 
 # --- the workspace --------------------------------------------------------------------------

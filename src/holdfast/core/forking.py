@@ -8,6 +8,7 @@ Rule 3: a round is taken whole, with the results of its calls. While a run is ac
 Rule 4: a round that a rewind has cut away can be forked: that is how a rewind is undone.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import get_args
 
@@ -26,6 +27,9 @@ COPIED = (
     e.StopSeen,
     e.StopDismissed,
 )
+
+
+FIRST = 2  # the place of what is copied first: a session begins with how it was opened
 
 
 class Inherited(Value):
@@ -73,7 +77,8 @@ def _running(events: Sequence[e.Event]) -> bool:
 def _copied(events: Sequence[e.Event]) -> list[e.Event]:
     delivered = {event.input for event in events if isinstance(event, e.RunStarted)}
     kept: list[e.Event] = []
-    for event in events:
+    places: list[int] = []  # in the parent's journal
+    for place, event in enumerate(events, 1):
         match event:
             case e.InputAccepted(input=id) | e.InputEdited(input=id) | e.InputWithdrawn(input=id):
                 kept += [event] if id in delivered else []
@@ -81,10 +86,13 @@ def _copied(events: Sequence[e.Event]) -> list[e.Event]:
                 kept.append(replace(event, usage=Usage()))
             case e.ConversationCompacted():  # its tail is a place in the parent's journal
                 kept.append(replace(event, usage=Usage(), tail=Seq(0)))
+            case e.Rewound(since=since) if since:
+                kept.append(replace(event, since=Seq(FIRST + bisect_left(places, since))))
             case _ if isinstance(event, COPIED):
                 kept.append(event)
             case _:
                 pass
+        places += [place] * (len(kept) - len(places))
     return kept
 
 

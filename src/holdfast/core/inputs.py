@@ -185,6 +185,7 @@ class Rewind(Value):
     round: RoundNumber
     message_count: int
     head: Seq
+    since: Seq = Seq(0)  # the first event after that round
     code: bool = True
     conversation: bool = True
 

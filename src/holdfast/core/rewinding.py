@@ -14,7 +14,7 @@ from holdfast.core.begin import call_off
 from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
 from holdfast.core.forking import rounds_in_files
-from holdfast.core.ids import RoundNumber
+from holdfast.core.ids import RoundNumber, Seq
 from holdfast.core.session import Session
 
 
@@ -40,8 +40,29 @@ def to_round(
             f"Go on from there with: hold fork {s.id} --at {round}",
         )
     return i.Rewind(
-        round=round, message_count=count, head=s.seq, code=code, conversation=conversation
+        round=round,
+        message_count=count,
+        head=s.seq,
+        since=_after(events, round),
+        code=code,
+        conversation=conversation,
     )
+
+
+def _after(events: Sequence[e.Event], round: RoundNumber) -> Seq:
+    """The first event that is no part of what is kept: the next round's, or of what led to it."""
+    led = 0
+    for seq, event in enumerate(events, 1):
+        match event:
+            case e.RoundStarted(round=number) if number > round:
+                return Seq(led or seq)
+            case e.RoundStarted():
+                led = 0
+            case e.InputAccepted(queued=False) | e.RunStarted():
+                led = led or seq
+            case _:
+                pass
+    return Seq(led or len(events) + 1)
 
 
 def rewind(s: Session, command: i.Rewind) -> list[e.Event]:
@@ -62,5 +83,6 @@ def rewind(s: Session, command: i.Rewind) -> list[e.Event]:
             code=command.code,
             conversation=command.conversation,
             message_count=command.message_count,
+            since=command.since,
         ),
     ]

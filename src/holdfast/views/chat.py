@@ -287,9 +287,13 @@ class Chat:
         if item is None or not self._is_settled(item):
             self.change(id, **fields)
 
+    def rewound(self, event: e.Rewound) -> None:
+        self.put(drawn.rewound(event, PLACES, self.place()))
+
     def asked(self, event: e.DecisionAsked) -> None:
         asked = event.decision
-        self._calls[f"question {asked.id}"] = self.put(drawn.question(asked, self.place()))
+        about = self.items.get(self._calls.get(asked.call or "", ""))
+        self._calls[f"question {asked.id}"] = self.put(drawn.question(asked, about, self.place()))
 
     def answered(self, event: e.DecisionAnswered) -> None:
         self.change(self._calls.get(f"question {event.decision}"), answer=event.answer)
@@ -321,6 +325,7 @@ CHANGES: dict[type, Callable[[Chat, Any], None]] = {
     e.DelegationStarted: Chat.delegated,
     e.CoderNoted: Chat.coder,
     e.DelegationFinished: Chat.returned,
+    e.Rewound: Chat.rewound,
     e.DecisionAsked: Chat.asked,
     e.DecisionAnswered: Chat.answered,
     e.DecisionDismissed: Chat.taken_back,

@@ -10,6 +10,7 @@ from holdfast.core.actions import Standing, actions
 from holdfast.core.offer import Offer, ResumeStatus
 from holdfast.core.session import CallStatus, Decision, Launch, Phase, Session, State, StopReason
 from holdfast.core.value import Value
+from holdfast.views.asking import short
 from holdfast.views.moments import rfc3339
 from holdfast.views.sessions import Summary
 from holdfast.views.stops import StopOut, stop_out
@@ -36,6 +37,7 @@ class QueuedOut(Value, omit_defaults=False):
 class DecisionOut(Value, omit_defaults=False):
     id: str
     kind: str
+    title: str  # one line
     text: str
     options: tuple[str, ...]
     call: str | None
@@ -184,7 +186,7 @@ def document(s: Session, around: Around) -> SessionOut:
         round=s.round,
         head=s.seq,
         agent_session_id=s.token,
-        pending=tuple(decision_out(d) for d in s.decisions),
+        pending=tuple(decision_out(d, s) for d in s.decisions),
         queue=tuple(QueuedOut(id=q.id, text=q.text) for q in s.queue),
         cost=_dollars(s.totals.cost_micros),
         unpriced=s.totals.unpriced,
@@ -281,5 +283,13 @@ def _dollars(micros: int) -> float:
     return micros / 1_000_000
 
 
-def decision_out(d: Decision) -> DecisionOut:
-    return DecisionOut(id=d.id, kind=d.kind, text=d.text, options=d.options, call=d.call)
+def decision_out(d: Decision, s: Session) -> DecisionOut:
+    call = next((c.call for c in s.calls if c.call.id == d.call), None)
+    return DecisionOut(
+        id=d.id,
+        kind=d.kind,
+        title=short(d, call),
+        text=d.text,
+        options=d.options,
+        call=d.call,
+    )

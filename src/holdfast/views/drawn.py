@@ -7,13 +7,16 @@ import msgspec
 
 from holdfast.core import events as e
 from holdfast.core.session import Call, Decision
+from holdfast.views import asking
 from holdfast.views.items import (
     CoderItem,
     DividerItem,
+    Item,
     Level,
     NoticeItem,
     PlanLine,
     QuestionItem,
+    RewoundItem,
     StopItem,
     ToolItem,
     ToolStatus,
@@ -27,6 +30,7 @@ from holdfast.views.words import (
     injected,
     resumed,
     warned,
+    went_back,
     workspace_lost,
     workspace_rebuilt,
 )
@@ -111,17 +115,27 @@ def tool(call: Call, status: ToolStatus, fields: Fields) -> ToolItem:
     )
 
 
-def question(asked: Decision, fields: Fields) -> QuestionItem:
+def question(asked: Decision, about: Item | None, fields: Fields) -> QuestionItem:
+    call = about if isinstance(about, ToolItem) and asking.names(asked, about.name) else None
     return QuestionItem(
         decision=asked.id,
         question_kind=asked.kind,
+        title=asking.may_it(call.name) if call else "",
         text=asked.text,
+        note=asking.besides(asked) if call else "",
+        tool=call.name if call else "",
+        input=call.input if call else "",
         options=asked.options,
         call=asked.call,
         answer=None,
         withdrawn=None,
         **fields,
     )
+
+
+def rewound(event: e.Rewound, places: int, fields: Fields) -> RewoundItem:
+    said = event.since * places if event.conversation and event.since else None
+    return RewoundItem(text=went_back(event), round=event.round, since=said, **fields)
 
 
 def coder(event: e.DelegationStarted, fields: Fields) -> CoderItem:
@@ -148,12 +162,6 @@ def ends(text: str) -> str:
 TROUBLE = frozenset({"start_failed", "not_continued", "snapshot", "token_refused"})
 
 
-def _rewound(event: e.Rewound) -> tuple[Level, str]:
-    parts = [name for name in ("code", "conversation") if getattr(event, name)]
-    what = " and ".join(parts) or "nothing"
-    return "info", f"Rewound to the end of round {event.round}: {what}"
-
-
 NOTICES: dict[type, Callable[[Any], tuple[Level, str]]] = {
     e.Notice: lambda ev: ("warning" if ev.kind in TROUBLE else "info", ev.text),
     e.BudgetWarned: lambda ev: ("warning", warned(ev)),
@@ -167,7 +175,6 @@ NOTICES: dict[type, Callable[[Any], tuple[Level, str]]] = {
     e.SessionFailed: lambda ev: ("error", ev.message),
     e.WorkspaceLost: lambda ev: ("warning", workspace_lost(ev)),
     e.WorkspaceRebuilt: lambda ev: ("info", workspace_rebuilt(ev)),
-    e.Rewound: _rewound,
 }
 
 

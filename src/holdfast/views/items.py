@@ -88,10 +88,22 @@ class NoticeItem(Shown, tag="notice"):
     until: str | None  # what it says ends by itself then
 
 
+class RewoundItem(Shown, tag="rewound"):
+    """Items from `since` on, up to this one, are no part of the conversation any more."""
+
+    text: str
+    round: int
+    since: int | None  # a place; None: nothing that was said is gone
+
+
 class QuestionItem(Shown, tag="question"):
     decision: str
     question_kind: str
+    title: str  # empty: `text` is all there is to ask
     text: str
+    note: str  # beside the question
+    tool: str  # of the call that it is about; empty: `text` says what it is about
+    input: str  # that call's, cut, as in its own item
     options: tuple[str, ...]
     call: str | None
     answer: str | None  # None: it is open, or `withdrawn` says why not
@@ -134,6 +146,7 @@ Item = (
     | ToolItem
     | PlanItem
     | NoticeItem
+    | RewoundItem
     | QuestionItem
     | StopItem
     | CompactedItem

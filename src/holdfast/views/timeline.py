@@ -23,6 +23,7 @@ from holdfast.views.words import (
     injected,
     money,
     warned,
+    went_back,
     workspace_lost,
     workspace_rebuilt,
 )
@@ -94,6 +95,8 @@ class Timeline:
                 return [_notice(f"The agent lost its context: {why}")]
             case e.ContextInjected():
                 return [_notice(injected(event))]
+            case e.Rewound():
+                return [_line(f"-- {went_back(event)} --")]
             case e.SessionFailed(message=message):
                 return [_line(f"! {message}", Tone.TROUBLE)]
             case e.WorkspaceLost():

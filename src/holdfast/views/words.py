@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from holdfast.core.budget import LABELS
 from holdfast.core.events_life import BudgetWarned, ContextInjected
-from holdfast.core.events_work import WorkspaceLost, WorkspaceRebuilt
+from holdfast.core.events_work import Rewound, WorkspaceLost, WorkspaceRebuilt
 from holdfast.core.offer import Offer, OfferKind
 from holdfast.core.session import ErrorClass, Phase, StopReason
 from holdfast.core.truth import Drift
@@ -147,6 +147,12 @@ def injected(event: ContextInjected) -> str:
 
 def warned(event: BudgetWarned) -> str:
     return f"{event.percent}% of the {LABELS.get(event.limit, event.limit).lower()} is used"
+
+
+def went_back(event: Rewound) -> str:
+    what = {(True, True): "files and conversation", (True, False): "files"}
+    where = f"the end of round {event.round}" if event.round else "the beginning"
+    return f"Rewound to {where}: {what.get((event.code, event.conversation), 'conversation')}"
 
 
 def resumed(drift: Drift) -> str:

@@ -74,7 +74,7 @@ def test_a_question_shows_exactly_what_will_run():
     asked = judge("edits", "shell", sandbox=False, command="echo a\u202eb\nrm -rf x\x1b[2K")
 
     assert asked.text == (
-        "Run: echo a\\u202eb\\nrm -rf x\\x1b[2K There is no sandbox on this machine."
+        "Run: echo a\\u202eb\\nrm -rf x\\x1b[2K\nThere is no sandbox on this machine."
     )
 
 

@@ -39,7 +39,7 @@ function watch(sessions: Sessions): void {
 function tell(session: SessionOut): void {
   const looksAtIt = document.visibilityState === "visible" && location.pathname === hrefOf(session.id);
   if (looksAtIt || !wanted()) return;
-  const body = session.pending[0]?.text ?? (session.banner ? titled(session.banner) : session.doing);
+  const body = session.pending[0]?.title ?? (session.banner ? titled(session.banner) : session.doing);
   const shown = new Notification(session.title || "Holdfast", { body, tag: session.id, icon: "/icon-192.png" });
   shown.onclick = () => {
     window.focus();

@@ -37,6 +37,18 @@ export function before(items: ItemList, older: ItemList): ItemList {
   return [...older.filter((item) => !here.has(item.id)), ...items];
 }
 
+/** Without what a rewind has cut away: it says itself from where on. */
+export function standing(items: ItemList): ItemList {
+  let since = Infinity; // of the rewinds further down
+  const kept: Item[] = [];
+  for (const item of items.toReversed()) {
+    if (item.place >= since) continue;
+    kept.push(item);
+    if (item.kind === "rewound" && item.since !== null) since = item.since;
+  }
+  return kept.length === items.length ? items : kept.reverse();
+}
+
 export function stream(items: ItemList, delta: Delta): ItemList {
   const at = items.findLastIndex((item) => item.id === delta.item);
   const item = items[at];

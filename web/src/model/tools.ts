@@ -1,4 +1,7 @@
-/** What a tool was given, in a shape that can be drawn. JSON that was cut off is shown as it is. */
+/**
+ * What a tool was given, in a shape that can be drawn. JSON that was cut off is shown as it is. A character
+ * that cannot be seen, or that turns others around, is spelt out: what is shown is what will be done.
+ */
 
 export type Given =
   | { shape: "command"; command: string }
@@ -7,11 +10,11 @@ export type Given =
   | { shape: "fields"; fields: [string, string][] }
   | { shape: "raw"; text: string };
 
-export function givenTo(name: string, input: string): Given {
+export function givenTo(input: string): Given {
   const fields = parsed(input);
-  if (fields === null) return { shape: "raw", text: input };
+  if (fields === null) return { shape: "raw", text: spelt(input) };
   const { command, path, old, new: fresh, content } = fields;
-  if (name === "shell" && typeof command === "string") return { shape: "command", command };
+  if (typeof command === "string") return { shape: "command", command };
   if (typeof path === "string") {
     if (typeof old === "string" && typeof fresh === "string") return { shape: "edit", path, was: old, is: fresh };
     if (typeof content === "string") return { shape: "file", path, text: content };
@@ -22,9 +25,20 @@ export function givenTo(name: string, input: string): Given {
   return { shape: "fields", fields: entries.map(([key, value]) => [key, String(value)]) };
 }
 
+/** The one thing that says what it was about. */
+export function aboutOf(input: string): string {
+  const given = givenTo(input);
+  if (given.shape === "command") return given.command;
+  return "path" in given ? given.path : "";
+}
+
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+export const spelt = (text: string): string => text.replace(UNSEEN, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 function parsed(input: string): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(input);
+    const value: unknown = JSON.parse(input, (_, each: unknown) => (typeof each === "string" ? spelt(each) : each));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
     return null;

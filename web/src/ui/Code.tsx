@@ -6,15 +6,16 @@ import { highlighted } from "@/ui/highlight";
 interface Props {
   text: string;
   language: string;
+  name?: string; // of the file
   plain?: boolean; // still being written: colours would flicker
 }
 
-export const Code = memo(({ text, language, plain = false }: Props) => {
+export const Code = memo(({ text, language, name, plain = false }: Props) => {
   const marked = useMemo(() => (plain ? null : highlighted(text, language)), [text, language, plain]);
   return (
     <div className="group/code relative overflow-hidden rounded-lg border border-line bg-sunken">
       <div className="flex h-8 items-center justify-between border-b touch:h-11 border-line pr-1 pl-3 text-2xs text-ink-3">
-        <span className="font-mono">{language || "text"}</span>
+        <span className="truncate font-mono">{name || language || "text"}</span>
         <Copy text={text} label="Copy code" />
       </div>
       {marked === null ? (

@@ -130,6 +130,7 @@ export interface DayOut {
 export interface DecisionOut {
   id: string;
   kind: string;
+  title: string;
   text: string;
   options: string[];
   call: string | null;
@@ -266,7 +267,7 @@ export interface Items {
   type: "items";
   session: string;
   seq: number;
-  items: (UserItem | DividerItem | AssistantItem | ToolItem | PlanItem | NoticeItem | QuestionItem | StopItem | CompactedItem | CoderItem)[];
+  items: (UserItem | DividerItem | AssistantItem | ToolItem | PlanItem | NoticeItem | RewoundItem | QuestionItem | StopItem | CompactedItem | CoderItem)[];
   document: SessionOut | null;
 }
 
@@ -274,7 +275,7 @@ export interface ItemsOut {
   epoch: string;
   head: number;
   document: SessionOut;
-  items: (UserItem | DividerItem | AssistantItem | ToolItem | PlanItem | NoticeItem | QuestionItem | StopItem | CompactedItem | CoderItem)[];
+  items: (UserItem | DividerItem | AssistantItem | ToolItem | PlanItem | NoticeItem | RewoundItem | QuestionItem | StopItem | CompactedItem | CoderItem)[];
   more: boolean;
 }
 
@@ -392,7 +393,11 @@ export interface QuestionItem {
   at: string;
   decision: string;
   question_kind: string;
+  title: string;
   text: string;
+  note: string;
+  tool: string;
+  input: string;
   options: string[];
   call: string | null;
   answer: string | null;
@@ -451,6 +456,17 @@ export interface RewindIn {
   to: number;
   code?: boolean;
   conversation?: boolean;
+}
+
+export interface RewoundItem {
+  kind: "rewound";
+  id: string;
+  seq: number;
+  place: number;
+  at: string;
+  text: string;
+  round: number;
+  since: number | null;
 }
 
 export interface RewoundOut {
@@ -654,6 +670,7 @@ export type Item =
   | ToolItem
   | PlanItem
   | NoticeItem
+  | RewoundItem
   | QuestionItem
   | StopItem
   | CompactedItem

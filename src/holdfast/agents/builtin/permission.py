@@ -129,7 +129,7 @@ def verdict(
     program, text = _question(tool, asked, arguments)
     if program in always:
         return Allow()
-    why = " There is no sandbox on this machine." if kind is Kind.SHELL and not sandbox else ""
+    why = "\nThere is no sandbox on this machine." if kind is Kind.SHELL and not sandbox else ""
     return Ask(text=f"{text}{why}", program=program)
 
 

@@ -79,7 +79,7 @@ function useSeen(store: SessionStore, stopped: boolean): void {
 function Announcement({ session }: { session: SessionOut }) {
   const { run, banner, pending } = session;
   const words = pending[0]
-    ? `The agent asks: ${pending[0].text}`
+    ? `The agent asks: ${pending[0].title}`
     : run !== null
       ? "The agent is working."
       : banner

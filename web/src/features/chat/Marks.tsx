@@ -5,7 +5,7 @@ import { clock, countdown, moment, titled } from "@/model/moments";
 import { Icon, type IconName } from "@/ui/Icon";
 import { useNow } from "@/ui/useNow";
 import { Working } from "@/ui/Working";
-import type { CoderItem, CompactedItem, DividerItem, NoticeItem, PlanItem, PlanLine, StopItem } from "@/wire/types.gen";
+import type { CoderItem, CompactedItem, DividerItem, NoticeItem, PlanItem, PlanLine, RewoundItem, StopItem } from "@/wire/types.gen";
 import { CONTEXT } from "@/wire/types.gen";
 
 export function Divider({ item }: { item: DividerItem }) {
@@ -16,6 +16,14 @@ export function Divider({ item }: { item: DividerItem }) {
     <Fold id={item.id} testid="divider" head={rule}>
       {() => <pre className="code rounded-lg border border-line bg-sunken px-3 py-2 whitespace-pre-wrap text-ink-2">{item.briefing}</pre>}
     </Fold>
+  );
+}
+
+export function Rewound({ item }: { item: RewoundItem }) {
+  return (
+    <div data-testid="rewound">
+      <Rule icon="rewind" text={item.text} about="" at={item.at} />
+    </div>
   );
 }
 

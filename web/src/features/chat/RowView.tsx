@@ -1,6 +1,6 @@
 /** One line of the conversation. */
 import { type ReactNode, memo } from "react";
-import { Coder, Compacted, Divider, Notice, Plan, StopLine } from "@/features/chat/Marks";
+import { Coder, Compacted, Divider, Notice, Plan, Rewound, StopLine } from "@/features/chat/Marks";
 import { AssistantMessage, SentMessage, UserMessage } from "@/features/chat/Messages";
 import type { Row } from "@/features/chat/rows";
 import { ToolView } from "@/features/chat/ToolView";
@@ -26,6 +26,7 @@ const NAMES: Record<Item["kind"], string> = {
   plan: "Plan",
   divider: "Resumed",
   notice: "Notice",
+  rewound: "Rewound",
   question: "Question",
   stop: "Stopped",
   compacted: "Compacted",
@@ -33,7 +34,7 @@ const NAMES: Record<Item["kind"], string> = {
 };
 
 // More air around what people say, little between what tools do.
-const AIR: Partial<Record<Item["kind"], string>> = { user: "pt-5 pb-2", tool: "py-px", divider: "py-4", stop: "py-2" };
+const AIR: Partial<Record<Item["kind"], string>> = { user: "pt-5 pb-2", tool: "py-px", divider: "py-4", rewound: "py-4", stop: "py-2" };
 
 export const RowView = memo(({ row, index, count, session, onEdit, onRound, question }: Props) => {
   const kind = row.row === "item" ? row.item.kind : row.row === "sent" ? "user" : "assistant";
@@ -77,6 +78,8 @@ function ItemView({ item, session, onRound }: { item: Exclude<Item, QuestionItem
       return <Notice item={item} />;
     case "stop":
       return <StopLine item={item} />;
+    case "rewound":
+      return <Rewound item={item} />;
     case "compacted":
       return <Compacted item={item} />;
     case "coder":

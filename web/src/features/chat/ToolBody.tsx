@@ -24,7 +24,7 @@ export function ToolBody({ item, session }: Props) {
       .catch((error: unknown) => setTrouble(error instanceof Failure ? error.message : String(error)));
   return (
     <div className="space-y-2 border-l border-line pl-3" data-testid="tool-body">
-      <Input given={givenTo(item.name, input)} />
+      <Input given={givenTo(input)} />
       {output && <Output text={output} failed={item.failed} />}
       {cut && (
         <button type="button" onClick={() => void fetchWhole()} className="text-xs font-medium text-accent-ink hover:underline touch:min-h-11">
@@ -39,14 +39,14 @@ export function ToolBody({ item, session }: Props) {
   );
 }
 
-function Input({ given }: { given: Given }) {
+export function Input({ given }: { given: Given }) {
   switch (given.shape) {
     case "command":
       return <Code text={given.command} language="bash" />;
     case "edit":
       return <Edited path={given.path} was={given.was} is={given.is} />;
     case "file":
-      return <Code text={given.text} language={languageOf(given.path)} />;
+      return <Code text={given.text} language={languageOf(given.path)} name={given.path} />;
     case "fields":
       return <Fields fields={given.fields} />;
     case "raw":

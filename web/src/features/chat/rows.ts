@@ -1,5 +1,5 @@
 /** The lines of the conversation: what the journal shows, what was said and is not there yet, what goes on. */
-import type { ItemList } from "@/model/items";
+import { type ItemList, standing } from "@/model/items";
 import type { Sent } from "@/store/courier";
 import type { Item, SessionOut } from "@/wire/types.gen";
 
@@ -12,7 +12,7 @@ export function rowsOf(items: ItemList, sent: readonly Sent[], session: SessionO
   const rows: Row[] = [];
   const last = items.at(-1);
   const told = last?.kind === "stop" && last.reason === session?.banner?.reason ? last : null; // by the banner
-  for (const item of items) {
+  for (const item of standing(items)) {
     if (item !== told && !isEmpty(item)) rows.push({ key: item.id, row: "item", item });
   }
   const writes = last?.kind === "assistant" && last.streaming && last.text !== "";

@@ -1,5 +1,7 @@
 /** The agent asks: its options as buttons, numbered, with keys 1-9 while the card has the focus. */
 import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { Input } from "@/features/chat/ToolBody";
+import { aboutOf, givenTo } from "@/model/tools";
 import type { Sent } from "@/store/courier";
 import { Button } from "@/ui/Button";
 import { Icon } from "@/ui/Icon";
@@ -35,7 +37,8 @@ export function Question({ item, sent, enabled, onAnswer }: Props) {
         <Icon name="question" size={14} />
         <span className="inline-block first-letter:uppercase">{item.question_kind.replaceAll("_", " ")}</span>
       </h2>
-      <p className="mb-3 text-[0.9375rem] leading-relaxed break-words whitespace-pre-wrap">{item.text}</p>
+      <p className={`text-[0.9375rem] leading-relaxed break-words whitespace-pre-wrap ${item.title ? "mb-2 font-medium" : "mb-3"}`}>{item.title || item.text}</p>
+      {item.title && <About item={item} />}
       {item.options.length > 0 ? (
         <div className="flex flex-wrap gap-2">
           {item.options.map((option, index) => (
@@ -55,6 +58,21 @@ export function Question({ item, sent, enabled, onAnswer }: Props) {
         </p>
       )}
     </section>
+  );
+}
+
+/** What would be done: a command, a file, a change; as it was written, on demand. */
+function About({ item }: { item: QuestionItem }) {
+  const [raw, setRaw] = useState(false);
+  const given = raw ? ({ shape: "raw", text: item.input } as const) : givenTo(item.input);
+  return (
+    <div className="mb-3 max-h-72 space-y-2 overflow-y-auto" data-testid="question-about">
+      <Input given={given} />
+      {item.note && <p className="text-xs text-ink-2">{item.note}</p>}
+      <button type="button" aria-pressed={raw} onClick={() => setRaw(!raw)} className="text-xs font-medium text-ink-3 hover:text-ink hover:underline touch:min-h-11">
+        {raw ? "Readable" : "As it was written"}
+      </button>
+    </div>
   );
 }
 
@@ -84,7 +102,7 @@ function Answered({ item }: { item: QuestionItem }) {
   return (
     <div className="flex items-baseline gap-2 text-[0.8125rem] text-ink-3" data-testid="question" data-answered="true">
       <Icon name="question" size={14} className="translate-y-0.5" />
-      <span className="min-w-0 truncate">{item.text}</span>
+      <span className="min-w-0 truncate">{item.title ? `${item.title} ${aboutOf(item.input)}` : item.text}</span>
       <span className="ml-auto inline-block max-w-[50%] shrink-0 truncate font-medium text-ink-2 first-letter:uppercase">{item.answer ?? item.withdrawn}</span>
     </div>
   );

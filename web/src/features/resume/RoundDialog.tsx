@@ -1,7 +1,7 @@
 /** Go back to a round, here (rewind) or in another session (fork). */
 import { type FormEvent, useMemo, useState } from "react";
 import { Failure } from "@/connection/http";
-import type { ItemList } from "@/model/items";
+import { type ItemList, standing } from "@/model/items";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Check } from "@/ui/Field";
@@ -83,7 +83,7 @@ export function RoundDialog({ way, items, round, onDo, onClose }: Props) {
 /** Those that are loaded, newest first, each by its first words; and the beginning. */
 function roundsOf(items: ItemList): { round: number; words: string }[] {
   const found = new Map<number, string>();
-  for (const item of items) {
+  for (const item of standing(items)) {
     if (item.kind === "assistant" && item.round > 0 && !item.streaming) found.set(item.round, found.get(item.round) || item.text.slice(0, 120));
   }
   const rounds = [...found].map(([round, words]) => ({ round, words })).sort((a, b) => b.round - a.round);

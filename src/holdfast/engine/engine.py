@@ -193,8 +193,7 @@ class Engine:
             release=idle,
             durable=durable,
         )
-        with live.written():
-            await self.journal.append(batch)
+        await self._append(live, batch)
         live.session, live.summary, live.lease = after, seen, None if idle else lease
         live.snapshot = after.seq if due else live.snapshot
         live.owed += errands
@@ -203,6 +202,13 @@ class Engine:
         if errands:
             self.on_owed(after.id)
         return Outcome(after, tuple(events))
+
+    async def _append(self, live: Live, batch: Batch) -> None:
+        live.writing = True
+        try:
+            await self.journal.append(batch)
+        finally:
+            live.writing = False
 
     def _show(self, session: Session, *, durable: bool) -> None:
         """Nobody sees a place in history that a power cut could take back. A durable write takes

@@ -1,8 +1,6 @@
 """A session in memory, as the one engine that may write it has it."""
 
 import asyncio
-import contextlib
-from collections.abc import Iterator
 
 from holdfast.core.ids import Millis, SessionId
 from holdfast.core.session import Session
@@ -26,14 +24,6 @@ class Live:
         self.run_started: Millis | None = None  # None: it began before we had it
         self.owed: list[Errand] = []
         self.inbox = Inbox()
-
-    @contextlib.contextmanager
-    def written(self) -> Iterator[None]:
-        self.writing = True
-        try:
-            yield
-        finally:
-            self.writing = False
 
     @property
     def busy(self) -> bool:

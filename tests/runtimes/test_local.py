@@ -150,23 +150,24 @@ async def test_a_timeout_leaves_alone_what_an_earlier_command_began(runtime, tmp
 
 
 def test_after_a_crash_the_sweep_finds_what_was_left(tmp_path):
+    name = f"crashed{os.getpid()}"
     script = (
         "import asyncio, sys\n"
         "from holdfast.runtimes.local import LocalRuntime\n"
         "line = '(setsid sh -c \"echo $$ > pid; exec sleep 60\" &) ; sleep 60'\n"
-        "asyncio.run(LocalRuntime('crashed:7').run(['/bin/sh', '-c', line], cwd=sys.argv[1],"
+        "asyncio.run(LocalRuntime(sys.argv[2] + ':7').run(['/bin/sh', '-c', line], cwd=sys.argv[1],"
         " env={}, timeout=60, output_limit=10))\n"
     )
-    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)]) as owner:
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path), name]) as owner:
         victim = look(asyncio.run(until(lambda: written(tmp_path / "pid"))))
         owner.kill()
     assert alive(victim)
 
-    assert asyncio.run(sweep("crashed:77")) == ()
+    assert asyncio.run(sweep(f"{name}:77")) == ()
     assert alive(victim)  # another launch's cookie only begins like ours
 
-    assert asyncio.run(sweep("crashed:7")) == ()
-    assert not alive(victim) and carrying("crashed:7") == []
+    assert asyncio.run(sweep(f"{name}:7")) == ()
+    assert not alive(victim) and carrying(f"{name}:7") == []
 
 
 def test_the_sweep_spares_whoever_calls_it():

@@ -3,6 +3,7 @@
 # spec: E8, G8, H1
 
 import asyncio
+import os
 import sys
 import time
 
@@ -11,7 +12,7 @@ from holdfast.core.value import replace
 from holdfast.runtimes.piped import Piped, end_of, start
 from holdfast.runtimes.processes import alive, carrying, look
 
-COOKIE = "piped0123456:1"
+COOKIE = f"piped{os.getpid()}:1"  # looked for on the whole machine
 ENV = {"PATH": "/usr/bin:/bin"}
 
 # Leaves a child in another session, without our cookie: only its group tells that it is ours.

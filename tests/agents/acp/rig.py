@@ -29,7 +29,7 @@ from holdfast.runtimes.piped import end_of, start
 from holdfast.runtimes.processes import carrying
 from holdfast.testing.world import FileWorld
 
-ID = SessionId("acacacacacac")
+ID = SessionId(f"ac{os.getpid():010x}")  # its processes are looked for by it on the whole machine
 PATIENCE = 60.0
 WAITS = Waits(ready=PATIENCE, cancel=1, quiet=60, replay=0.1)
 YES_NO = [["yes", "allow_once"], ["no", "reject_once"]]

@@ -349,17 +349,17 @@ def test_it_dies_with_its_parent(place):
         "import asyncio, json, sys\n"
         "from holdfast.runtimes.local import LocalRuntime\n"
         "given = json.loads(sys.argv[1])\n"
-        "asyncio.run(LocalRuntime('orphan:1').run(given, cwd='/', env={}, timeout=60,"
+        "asyncio.run(LocalRuntime(sys.argv[2]).run(given, cwd='/', env={}, timeout=60,"
         " output_limit=100))\n"
     )
-    line = wrapped(place.sandbox(), ["/bin/sh", "-c", STUBBORN])
-    with subprocess.Popen([sys.executable, "-c", script, json.dumps(line)]) as parent:
+    line, cookie = wrapped(place.sandbox(), ["/bin/sh", "-c", STUBBORN]), f"orphan{NAP}:1"
+    with subprocess.Popen([sys.executable, "-c", script, json.dumps(line), cookie]) as parent:
         asyncio.run(until((place.tree / "begun").exists))
         assert sleepers() != []
         parent.send_signal(signal.SIGKILL)
 
     asyncio.run(until(lambda: sleepers() == []))
-    assert [p for p in carrying("orphan:1") if alive(p)] == []
+    assert [p for p in carrying(cookie) if alive(p)] == []
 
 
 # --- whether there is one -------------------------------------------------------------------------

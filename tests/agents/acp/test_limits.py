@@ -20,8 +20,7 @@ async def test_too_many_calls_end_the_turn_and_a_continue_has_a_window_of_its_ow
         stop = (await r.stopped()).last_stop
         assert (StopReason.TOOL_LIMIT, 100) == (stop.reason, stop.percent)
         assert ["c1", "c2"] == [f.call for f in await r.events(e.CallFinished)]
-        (warned,) = await r.events(e.BudgetWarned)
-        assert "tool_calls" == warned.limit
+        assert [] == await r.events(e.BudgetWarned)  # one that is used up stops the run at once
         await r.do(i.ContinueRun())
         session = await r.stopped()
         assert StopReason.COMPLETED is session.last_stop.reason

@@ -197,7 +197,7 @@ def test_limits_stop_a_run_and_say_which_one(tmp_path):  # spec: B4 B5 P7
         assert rounds.last_stop.reason == "round_limit"
         time = machine.run("fake", "go", limits={"max_time": 2})
         assert (time.last_stop.reason, time.tokens is None) == ("time_limit", False)
-        assert "2 s" in time.last_stop.message
+        assert "of 2.0 s" in time.last_stop.message
         assert machine.carriers(time.id) == []
         after = machine.resumed(time.id)  # a continue opens a fresh window
         assert after.last_stop.reason == "completed"

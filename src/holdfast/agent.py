@@ -11,6 +11,7 @@ It takes the same leases on the same store as the daemon: two owners of one sess
 whoever comes.
 """
 
+import asyncio
 import hashlib
 import inspect
 import os
@@ -33,11 +34,14 @@ from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
 from holdfast.core.ids import InputId, Seq, SessionId
 from holdfast.core.messages import AssistantMessage
-from holdfast.core.session import EffectClass, Session, Stop
+from holdfast.core.session import PERMISSION, Decision, EffectClass, Session, Stop
 from holdfast.core.value import Value
 from holdfast.engine.granting import begun
+from holdfast.wire import NewSession
 
 Function = Callable[..., Awaitable[str] | str]
+Answering = Callable[[Decision], Awaitable[str] | str]
+TITLE = 80
 
 
 class Result(Value):
@@ -58,7 +62,8 @@ def tool(effect: str = "unsafe", *, name: str | None = None) -> Callable[[Functi
     """Makes a function a tool. Its parameters are the arguments, its docstring is for the model.
 
     `effect` says what may be done about a call whose result nobody saw: `pure` and `idempotent` ones
-    are run again, an `unsafe` one is not.
+    are run again, an `unsafe` one is not. What it raises is told to the model. One that is not `async`
+    runs in a thread: nobody else waits for it.
     """
 
     def made(function: Function) -> Tool:
@@ -71,8 +76,11 @@ def tool(effect: str = "unsafe", *, name: str | None = None) -> Callable[[Functi
 
         async def run(given: Any, _context: Context) -> ToolResult:
             values = {f: getattr(given, f) for f in given.__struct_fields__}
-            answer = function(**values)
-            return ToolResult(output=str(await answer if inspect.isawaitable(answer) else answer))
+            try:
+                said = await _called(function, values)
+            except Exception as error:  # noqa: BLE001  whatever it is, the model can go on from it
+                return ToolResult(output=f"{type(error).__name__}: {error}", failed=True)
+            return ToolResult(output=str(said))
 
         return Tool(
             name=called,
@@ -85,20 +93,38 @@ def tool(effect: str = "unsafe", *, name: str | None = None) -> Callable[[Functi
     return made
 
 
+async def _called(function: Function, values: dict[str, Any]) -> str:
+    if inspect.iscoroutinefunction(function):
+        said: str = await function(**values)
+        return said
+    answer = await asyncio.to_thread(function, **values)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def nobody(asked: Decision) -> str:
+    """The answer where nobody was named to give one."""
+    return "no" if asked.kind == PERMISSION else "Nobody is here to answer: decide yourself."
+
+
 class Agent:
+    """`model`, `mode` and `limits` that are left out are the configuration's for a session that is
+    made, and for one that is there its own. `on_question` answers what the agent may not decide."""
+
     def __init__(
         self,
         *,
         model: str = "",
         workspace: str | Path = ".",
-        mode: str = "edits",
+        mode: str | None = None,
         tools: tuple[Tool, ...] = (),
         limits: Limits | None = None,
+        on_question: Answering = nobody,
         home: str | Path | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self._model, self._mode, self._limits = model, mode, limits or Limits()
+        self._model, self._mode, self._limits = model, mode, limits
         self._workspace, self._tools = Path(workspace).resolve(), tools
+        self._on_question = on_question
         self._environ = {**os.environ, **(environ or {})}
         if home is not None:
             self._environ["HOLDFAST_HOME"] = str(home)
@@ -131,35 +157,37 @@ class Agent:
         await system.start()
         try:
             id = name_of(session_id)
-            lent = keys(self._environ)
-            system.lend(id, lent)
+            environ = keys(self._environ)
+            system.lend(id, environ)
             before = await system.engine.session(id)
-            if not before.opened:
-                await system.opening.open_here(
-                    id,
-                    self._workspace,
-                    self._model,
-                    mode=self._mode,
-                    limits=self._limits,
-                    lent=lent,
-                )
+            wanted = NewSession(
+                folder=str(self._workspace),
+                model=self._model,
+                mode=self._mode,
+                title=" ".join((session_id or prompt or "").split())[:TITLE],
+                environ=environ,
+            )
+            await system.opening.open_here(wanted, id, self._limits or Limits())
             await self._begin(system, id, prompt, is_resume=is_resume)
             async for item in self._follow(system, id, Seq(before.seq)):
                 yield item
         finally:
             await system.stop()
 
-    @staticmethod
-    async def _begin(system: System, id: SessionId, prompt: str | None, *, is_resume: bool) -> None:
-        given: i.Command = i.ContinueRun(message=prompt)
+    async def _begin(
+        self, system: System, id: SessionId, prompt: str | None, *, is_resume: bool
+    ) -> None:
+        given: i.Command = i.ContinueRun(message=prompt, limits=self._limits)
         if not is_resume and prompt is None:
             raise Refused("There is nothing to do: give a prompt, or is_resume=True.")
         if not is_resume and prompt is not None:
-            given = i.SendPrompt(input=InputId(secrets.token_hex(8)), text=prompt)
+            input = InputId(secrets.token_hex(8))
+            given = i.SendPrompt(input=input, text=prompt, limits=self._limits)
         await begun(system.engine, await system.engine.submit(id, given))
 
-    @staticmethod
-    async def _follow(system: System, id: SessionId, after: Seq) -> AsyncIterator[e.Event | Result]:
+    async def _follow(
+        self, system: System, id: SessionId, after: Seq
+    ) -> AsyncIterator[e.Event | Result]:
         engine = system.engine
         while True:
             for recorded in await engine.read(id, after=after):
@@ -169,7 +197,18 @@ class Agent:
             if session.run is None and session.seq == after:
                 yield _result(session, await engine.journal.events(id))
                 return
+            if session.run is not None and session.decisions:
+                await self._answer(system, session)
+                continue
             await engine.feed.wait(id, after)
+
+    async def _answer(self, system: System, session: Session) -> None:
+        """Nobody else can: whoever runs a session is the only one who writes it."""
+        asked = session.decisions[0]
+        said = self._on_question(asked)
+        answer = await said if inspect.isawaitable(said) else said
+        given = i.AnswerDecision(decision=asked.id, answer=answer, by="library")
+        await system.engine.submit(session.id, given)
 
 
 def _result(session: Session, past: list[e.Event]) -> Result:

@@ -117,21 +117,25 @@ class Opening:
             return via, wanted.model or ""
         return via, await self._fitting_model(wanted.model or "", wanted.environ)
 
-    async def open_here(
-        self,
-        id: SessionId,
-        folder: Path,
-        model: str,
-        *,
-        mode: str,
-        limits: Limits,
-        lent: Mapping[str, str],
-    ) -> None:
-        """A session that works in place, for the library."""
-        model = await self._fitting_model(model, lent)
-        place = await _in_place(folder)
+    async def open_here(self, wanted: NewSession, id: SessionId, limits: Limits) -> None:
+        """A session that works in place, for the library. One that is there learns what is wished
+        for now, where something is."""
+        known = await self._engine.session(id)
+        if known.opened:
+            asked, lent = wanted.model, wanted.environ
+            model = await self._fitting_model(asked, lent) if asked else known.model
+            mode = wanted.mode or known.mode
+            if (model, mode) != (known.model, known.mode):
+                await self._engine.submit(id, i.ConfigureSession(model=model, mode=mode))
+            return
         opened = i.OpenSession(
-            agent="builtin", via="builtin", model=model, mode=mode, workspace=place, limits=limits
+            agent="builtin",
+            via="builtin",
+            model=await self._fitting_model(wanted.model or "", wanted.environ),
+            mode=wanted.mode or str(self._config.get("mode")),
+            workspace=await _in_place(Path(wanted.folder)),
+            title=wanted.title or "",
+            limits=limits,
         )
         await self._engine.submit(id, opened)
 
@@ -160,11 +164,7 @@ class Opening:
             )
         except WorkspaceError as error:
             raise Unfit(str(error)) from error
-        if not made.left_behind:
-            return made.workspace, ()
-        many = "change of yours is" if made.left_behind == 1 else "changes of yours are"
-        note = f"{made.left_behind} uncommitted {many} not in it (--with-changes)."
-        return made.workspace, (note,)
+        return made.workspace, made.notes
 
     async def _check_free(self, folder: Path) -> None:
         """One active run per folder."""

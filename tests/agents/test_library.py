@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import aclosing
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 from holdfast import Agent, tool
 from holdfast.core import events as e
+from holdfast.core.budget import Limits
 from holdfast.ports import Held
 from tests.agents.builtin.house import call, repository
 
@@ -35,8 +37,8 @@ def place(tmp_path):
     return tmp_path
 
 
-def agent(place, *rows, **more):
-    script = place / "script.jsonl"
+def agent(place, *rows, script="script", **more):
+    script = place / f"{script}.jsonl"
     script.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return Agent(
         model=f"scripted:{script}",
@@ -75,6 +77,47 @@ async def test_the_same_name_is_the_same_session(place):
 
     assert first.session_id == second.session_id
     assert ("One.", "Two.") == (first.text, second.text)
+
+
+@tool()
+def fail(why: str) -> str:
+    """Never works."""
+    raise ValueError(f"{why}, in {threading.current_thread().name}")
+
+
+async def test_what_a_tool_raises_is_told_to_the_model_and_others_do_not_wait_for_it(place):
+    rows = [{"tool_calls": [call("fail", why="no")]}, {"text": "I see."}]
+    mine = agent(place, *rows, tools=(fail,))
+
+    events = [event async for event in mine.stream("go")]
+
+    [finished] = [x for x in events if isinstance(x, e.CallFinished)]
+    assert finished.failed and finished.output.startswith("ValueError: no, in ")
+    assert "MainThread" not in finished.output
+    [stopped] = [x for x in events if isinstance(x, e.RunStopped)]
+    assert "completed" == stopped.stop.reason
+
+
+async def test_what_an_agent_is_made_with_holds_for_a_session_that_is_there(place):
+    rows = [{"tool_calls": [call("list")]} for _ in range(2)]
+    await agent(place, {"text": "One."}).run("a", session_id="fix")
+    other = agent(place, {}, *rows, script="other", limits=Limits(rounds=1))
+
+    second = await other.run("b", session_id="fix")
+
+    assert "round_limit" == second.stop.reason
+
+
+async def test_questions_are_answered_by_whoever_was_named_for_it(place):
+    rows = [{"tool_calls": [call("write", path="a", content="x")]}, {"text": "Done."}]
+    await agent(place, *rows, mode="ask").run("go", session_id="nobody")
+    assert not (place / "repo" / "a").exists()
+
+    asked = []
+    mine = agent(place, *rows, mode="ask", on_question=lambda it: asked.append(it.text) or "yes")
+    result = await mine.run("go", session_id="somebody")
+    assert (True, 1) == (result.completed, len(asked))
+    assert (place / "repo" / "a").exists()
 
 
 KILLED = """

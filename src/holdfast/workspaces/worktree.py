@@ -53,6 +53,14 @@ class Created(Value):
     workspace: Workspace
     left_behind: int  # uncommitted changes of the user's that are not in it
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its user has to know."""
+        if not self.left_behind:
+            return ()
+        many = "change of yours is" if self.left_behind == 1 else "changes of yours are"
+        return (f"{self.left_behind} uncommitted {many} not in it (--with-changes).",)
+
 
 class Note(Value):
     """What is to be made; on disk before anything is."""

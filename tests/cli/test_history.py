@@ -4,10 +4,11 @@
 
 import json
 import stat
+import subprocess
 
 import pytest
 
-from tests.cli.desk import QUICK, SLOW
+from tests.cli.desk import HOLD, QUICK, SLOW
 
 LARGE = "a line of a large file\n" * 3000
 WRITE = {"name": "write", "input": {"path": "large", "content": LARGE}}
@@ -65,6 +66,15 @@ def test_an_export_has_everything_and_says_where_it_ends(regular, made):
     assert 2000 <= blob["text"].count("a line of a large file")
     assert blob["size"] == len(blob["text"].encode()) > len(referring["data"]["output"])
     assert {"type": "end", "events": len(events), "blobs": 1} == end
+
+
+def test_whoever_reads_only_the_beginning_is_no_trouble(regular, made):
+    script = f"{HOLD} export {made} | head -c 1; {HOLD} ls | head -c 2"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=regular.repo, env=regular.environ, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ("{ID", "") == (done.stdout, done.stderr)
 
 
 def test_an_export_goes_into_a_file_of_ones_own(regular, made):

@@ -215,8 +215,9 @@ def test_resume_kill_ends_what_runs_and_carries_on(user):  # spec: I1 A7
 def test_an_agent_that_is_not_there_is_one_clear_error(regular):  # spec: E14 I2
     id = regular.detached(QUICK)
     regular.stopped(id)
-    refused = regular.hold("resume", id, "--agent", "nobody")
-    assert (refused.returncode, "nobody" in refused.stderr) == (2, True)
+    for more in ((), ("--plan",)):
+        refused = regular.hold("resume", id, "--agent", "nobody", *more)
+        assert (refused.returncode, "nobody" in refused.stderr) == (2, True)
     assert regular.session(id)["agent"] == "builtin"
 
 

@@ -145,6 +145,16 @@ def test_a_question_that_is_left_stays_open_and_is_asked_again(user, at_terminal
     assert back.ended() == 0
 
 
+def test_whoever_waits_is_asked(user, at_terminal):  # spec: B11
+    id = user.detached(ASKING, "--mode", "ask")
+    waiting = at_terminal("wait", id)
+    waiting.until(r"\? .*a\.txt")
+    waiting.until("Your answer: ")
+    waiting.type(b"\r1\r")
+    assert waiting.ended() == 0
+    assert user.session(id)["last_stop"]["reason"] == "completed"
+
+
 def test_the_picker_offers_what_stopped(user, at_terminal):  # spec: I1
     id = user.detached(SLOW)
     user.at_work(id)

@@ -115,6 +115,16 @@ def test_a_call_of_before_has_its_name_and_one_that_is_refused_its_reason():
     assert expected == [line.text for line in lines]
 
 
+def test_what_is_waited_for_is_counted_down_until_something_happens():
+    timeline = Timeline()
+    timeline.add(e.Notice(kind="retry", text="429", until=AT))
+    assert ["trying again in 5s", "trying again in 1s", "starting"] == [
+        timeline.now_doing(AT - left) for left in (4200, 10, 0)
+    ]
+    timeline.add(e.RoundStarted(round=RoundNumber(1), attempt=2))
+    assert "waiting for the model" == timeline.now_doing(AT - 4200)
+
+
 def test_what_a_coder_and_a_summary_use_is_in_the_progress_line():
     usage = Usage(input_tokens=900, output_tokens=100)
     timeline = Timeline()

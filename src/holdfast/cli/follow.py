@@ -9,12 +9,14 @@ import queue
 import signal
 import sys
 import threading
+import time
 from typing import Any
 
 import msgspec
 
 from holdfast.cli.leaving import Left, may_leave
-from holdfast.cli.output import INTERRUPT, QUESTION, how_to_answer, local_clock, note
+from holdfast.cli.output import INTERRUPT, QUESTION, local_clock, note
+from holdfast.cli.questions import settle, way
 from holdfast.cli.screen import Screen
 from holdfast.cli.work import outcome
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
@@ -23,7 +25,7 @@ from holdfast.core.session import Decision
 from holdfast.views.document import DecisionOut, SessionOut
 from holdfast.views.timeline import Timeline, clean
 from holdfast.views.words import EXIT_CODES, money
-from holdfast.wire import AnswerIn, DeltaOut, Done, EventOut, EventsOut, event_in
+from holdfast.wire import DeltaOut, EventOut, EventsOut, event_in
 
 TICK = 0.2  # seconds between two looks of the progress line
 BACK = 300  # events before the place from which we follow
@@ -35,7 +37,7 @@ class Follower:
     ) -> None:
         self._client, self._id, self._run = client, id, run
         self._as_json = as_json
-        self._on_question = on_question or ("ask" if _terminal() and not as_json else "exit")
+        self._way = way(on_question, as_json=as_json)
         self._seq = 0
         self._asked: set[str] = set()
         self._cancelling = self.left = False
@@ -126,7 +128,8 @@ class Follower:
     def _tick(self) -> None:
         """Nothing came for a moment."""
         line = self._timeline
-        self._screen.progress(line.doing, line.round, line.used)
+        doing = line.now_doing(time.time_ns() // 1_000_000)
+        self._screen.progress(doing, line.round, line.used)
 
     def _start_again(self) -> None:
         """Once: a daemon that dies twice is not helped by a third."""
@@ -176,7 +179,7 @@ class Follower:
             return None
         session = self._client.get(f"/api/sessions/{self._id}", SessionOut)
         for asked in session.pending:
-            if self._on_question == "ask" and asked.id not in self._asked:
+            if self._way == "ask" and asked.id not in self._asked:
                 self._screen.line(f"? {clean(asked.text)}")
             code = self._question(asked)
             if code is not None:
@@ -185,32 +188,14 @@ class Follower:
 
     # --- questions and the end --------------------------------------------------------------------
 
-    def _question(self, decision: Decision | DecisionOut) -> int | None:
-        if decision.id in self._asked or self._on_question == "wait":
+    def _question(self, asked: Decision | DecisionOut) -> int | None:
+        if asked.id in self._asked or self._way == "wait":
             return None
-        self._asked.add(decision.id)
-        answer = self._answer(decision)
-        if answer is None:
-            note(f"A question is open: {decision.text}")
-            note(f"Answer it with: {how_to_answer(self._id, decision.options)}")
-            self._farewell()
-            return QUESTION
-        try:
-            given = AnswerIn(decision=decision.id, answer=answer)
-            self._client.post(f"/api/sessions/{self._id}/decisions", given, Done)
-        except ApiError as error:
-            note(error.message)  # somebody else was quicker
-        return None
-
-    def _answer(self, decision: Decision | DecisionOut) -> str | None:
-        """None: it is left open."""
-        if self._on_question != "ask":
-            return "no" if self._on_question == "deny" else None
-        try:
-            return ask(decision)
-        except EOFError:  # Ctrl-D
-            self._screen.line("")
+        self._asked.add(asked.id)
+        if settle(self._client, self._id, asked, self._way):
             return None
+        self._farewell()
+        return QUESTION
 
     def _farewell(self) -> None:
         say = note if self._as_json else self._screen.line
@@ -226,21 +211,3 @@ class Follower:
             for line in outcome(self._client, session):
                 say(line)
         say(f"Resume with: hold resume {self._id}")
-
-
-def ask(decision: Decision | DecisionOut) -> str:
-    """On a terminal: by number or in words."""
-    for n, option in enumerate(decision.options, 1):
-        print(f"  {n}) {clean(option)}")
-    given = input("Your answer: ").strip()
-    return option_named(decision.options, given)
-
-
-def option_named(options: tuple[str, ...], given: str) -> str:
-    if given.isdigit() and 1 <= int(given) <= len(options):
-        return options[int(given) - 1]
-    return given
-
-
-def _terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -4,6 +4,7 @@ Rule 1: one clear message on standard error and the exit code of SPEC I2, whatev
 Rule 2: what a command does is in its own file; which file that is stands in the table below.
 """
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -118,14 +119,15 @@ def main() -> int:
     """Run one command; the result is the exit code."""
     try:
         code = hold.main(prog_name="hold", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         print(file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read us is gone: there is nobody to tell
+    except BrokenPipeError:  # whoever read us is gone: there is nobody to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001  said in one line where it can be
         from holdfast.cli.output import complain

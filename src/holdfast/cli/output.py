@@ -81,15 +81,6 @@ def note(text: str) -> None:
     print(clean(text), file=sys.stderr, flush=True)
 
 
-def how_to_answer(id: str, options: Sequence[str]) -> str:
-    """A command that can be copied as it stands."""
-    from shlex import quote
-
-    first, *others = [quote(option) for option in options] or ["TEXT"]
-    either = f"   # or {', '.join(others)}" if others else ""
-    return f"hold decide {id} {first}{either}"
-
-
 def complain(error: Exception) -> int:
     """One clear message, and the right exit code."""
     from holdfast.daemon import NoStart

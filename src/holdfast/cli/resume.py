@@ -15,20 +15,20 @@ from holdfast.cli.output import (
     QUESTION,
     TIMEOUT,
     connect,
-    how_to_answer,
     json_option,
     local_clock,
     note,
     say_bulk,
     say_json,
 )
-from holdfast.cli.run import LIMITS, QUESTIONS, limit_options
+from holdfast.cli.questions import question_option, say_open, settle, way
+from holdfast.cli.run import LIMITS, limit_options
 from holdfast.cli.work import outcome
-from holdfast.client import MANY, Client, DaemonLost, keys
+from holdfast.client import MANY, ApiError, Client, DaemonDown, DaemonLost, keys
 from holdfast.core.plan import Strategy
 from holdfast.core.session import State, StopReason
 from holdfast.core.truth import Drift
-from holdfast.views.document import SessionOut
+from holdfast.views.document import DecisionOut, SessionOut
 from holdfast.views.moments import age, from_rfc3339
 from holdfast.views.plain import CONTEXT, WORKSPACE
 from holdfast.views.timeline import clean
@@ -50,7 +50,7 @@ LOOKED_AT = 200  # of the newest, for --last
 @click.option("--fresh", is_flag=True, help="Without the agent's own memory.")
 @limit_options
 @click.option("--detach", is_flag=True, help="Do not follow the run.")
-@click.option("--on-question", type=QUESTIONS, help="Default: ask on a terminal, else exit 5.")
+@question_option
 @json_option
 def resume(*, id: str | None, last: bool, everything: bool, as_json: bool, **given: Any) -> int:
     """Carry on where session ID stopped. Without ID, choose one from a list."""
@@ -101,6 +101,7 @@ def _plan(client: Client, id: str, wanted: ResumeIn, *, as_json: bool) -> int:
 
     asked = {"message": wanted.message} if wanted.message is not None else {}
     asked |= {"fresh": "true"} if wanted.fresh else {}
+    asked |= {"agent": wanted.agent} if wanted.agent else {}
     found = client.get(f"/api/sessions/{id}/plan?{urlencode(asked)}", PlanOut)
     if as_json:
         say_json(found)
@@ -178,19 +179,24 @@ def _pick(client: Client) -> str | None:
 @click.command()
 @click.argument("id")
 @click.option("--timeout", type=click.FloatRange(0), help="Seconds; then exit 124.")
+@question_option
 @json_option
-def wait(*, id: str, timeout: float | None, as_json: bool) -> int:
+def wait(*, id: str, timeout: float | None, on_question: str | None, as_json: bool) -> int:
     """Wait until the run of session ID has stopped; the exit code says how.
 
-    5 if a question is open: nothing goes on until it is answered.
+    5 if a question is open and there is nobody to ask: nothing goes on until it is answered.
     """
-    client = connect()
+    client, how = connect(), way(on_question, as_json=as_json)
+    begun = time.monotonic()
     session = client.get(f"/api/sessions/{id}", SessionOut)
-    if session.run is not None and not session.pending:
-        over = threading.Event()
-        watching = threading.Thread(target=_watch, args=(client, session, over), daemon=True)
-        watching.start()
-        if not over.wait(timeout):
+    while session.run is not None:
+        asked = session.pending[0] if session.pending and how != "wait" else None
+        if asked is not None:
+            if not _answered(client, session.id, asked, how):
+                if as_json:
+                    say_json(session)
+                return QUESTION
+        elif not _something_new(client, session, how, begun, timeout):
             note(f"hold: session {session.id} still runs.")
             return TIMEOUT
         session = client.get(f"/api/sessions/{session.id}", SessionOut)
@@ -199,23 +205,37 @@ def wait(*, id: str, timeout: float | None, as_json: bool) -> int:
     return _said(client, session, as_json=as_json)
 
 
-def _watch(client: Client, session: SessionOut, over: threading.Event) -> None:
+def _answered(client: Client, id: str, asked: DecisionOut, how: str) -> bool:
+    if how == "ask":
+        print(f"? {clean(asked.text)}")
+    return settle(client, id, asked, how)
+
+
+def _something_new(
+    client: Client, session: SessionOut, how: str, begun: float, timeout: float | None
+) -> bool:
+    """False: it was waited for long enough."""
+    over = threading.Event()
+    arguments = (client, session, how, over)
+    threading.Thread(target=_watch, args=arguments, daemon=True).start()
+    return over.wait(None if timeout is None else max(begun + timeout - time.monotonic(), 0))
+
+
+def _watch(client: Client, session: SessionOut, how: str, over: threading.Event) -> None:
     """Until it stops or asks."""
     path = f"/api/sessions/{session.id}/events?after={session.head}&follow={session.run}"
     try:
         for line in client.stream("GET", path):
-            if msgspec.json.decode(line)["type"] == "decision_asked":
+            if how != "wait" and msgspec.json.decode(line)["type"] == "decision_asked":
                 break
-    except DaemonLost:
+    except (ApiError, DaemonDown, DaemonLost):
         pass  # what became of it is asked next
     over.set()
 
 
 def _said(client: Client, session: SessionOut, *, as_json: bool) -> int:
     if session.pending:
-        asked = session.pending[0]
-        note(f"A question is open: {asked.text}")
-        note(f"Answer it with: {how_to_answer(session.id, asked.options)}")
+        say_open(session.id, session.pending[0])
         return QUESTION
     last = session.last_stop
     if last is None:
@@ -224,5 +244,6 @@ def _said(client: Client, session: SessionOut, *, as_json: bool) -> int:
         print(clean(explained(last, local_clock)))
         for line in outcome(client, session):
             print(line)
-        print(f"Resume with: hold resume {session.id}")
+        if session.state is State.WAITING_FOR_INPUT:
+            print(f"Resume with: hold resume {session.id}")
     return EXIT_CODES[StopReason(last.reason)]

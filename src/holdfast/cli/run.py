@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from holdfast.cli.output import connect, json_option, note, say_json
+from holdfast.cli.questions import question_option
 from holdfast.client import Client, keys
 from holdfast.config import load
 from holdfast.core.modes import MODES
@@ -18,7 +19,6 @@ from holdfast.wire import Created, LimitsIn, NewSession, PromptIn, PromptOut
 F = TypeVar("F", bound=Callable[..., Any])
 LIMITS = ("budget_usd", "budget_tokens", "max_tool_calls", "max_rounds", "max_time")
 SCRIPTED = "scripted:"
-QUESTIONS = click.Choice(["wait", "deny", "exit"])
 
 
 def limit_options(command: F) -> F:
@@ -54,7 +54,7 @@ def place_options(command: F) -> F:
 @place_options
 @limit_options
 @click.option("--detach", is_flag=True, help="Do not follow the run.")
-@click.option("--on-question", type=QUESTIONS, help="Default: ask on a terminal, else exit 5.")
+@question_option
 @json_option
 def run(
     *, prompt: str | None, detach: bool, on_question: str | None, as_json: bool, **given: Any
@@ -94,7 +94,7 @@ def new(*, as_json: bool, **given: Any) -> int:
 @click.argument("text")
 @limit_options
 @click.option("--detach", is_flag=True, help="Do not follow the run.")
-@click.option("--on-question", type=QUESTIONS, help="Default: ask on a terminal, else exit 5.")
+@question_option
 @json_option
 def send(
     *, id: str, text: str, detach: bool, on_question: str | None, as_json: bool, **given: Any
@@ -182,7 +182,10 @@ def _say_detached(made: Created, *, as_json: bool) -> None:
     print(
         f"Session {made.id} in {where.path}" + (f", branch {where.branch}" if where.branch else "")
     )
-    print(f"Follow it: hold wait {made.id}   Stop it: hold stop {made.id}")
+    if made.run is None:
+        print(f'Send it a prompt: hold send {made.id} "..."')
+        return
+    print(f"Follow it: hold attach {made.id}   Stop it: hold stop {made.id}")
     print(f"Resume with: hold resume {made.id}")
 
 

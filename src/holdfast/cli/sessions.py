@@ -7,13 +7,13 @@ import click
 from holdfast.cli.output import (
     columns,
     connect,
-    how_to_answer,
     json_option,
     local_clock,
     note,
     paint,
     say_json,
 )
+from holdfast.cli.questions import command_for, option_named
 from holdfast.client import Client
 from holdfast.core.session import State
 from holdfast.views.document import SessionOut
@@ -53,6 +53,9 @@ def _print(s: SessionOut) -> None:
         ("changed", age(from_rfc3339(s.updated_at), now)),
         ("used", f"{s.tokens.input:,} tokens in, {s.tokens.output:,} out {_cost(s)}".rstrip()),
     ]
+    away = "in the trash" if s.trashed else "archived" if s.archived else ""
+    labels = [*(["pinned"] if s.pinned else []), *(f"#{clean(tag)}" for tag in s.tags)]
+    rows += [("put away", away), ("labels", " ".join(labels)), ("task", s.task or "")]
     if s.run is not None:
         rows.append(("run", f"{s.run}, round {s.round}, {s.doing}"))
     columns([row for row in rows if row[1]])
@@ -60,13 +63,13 @@ def _print(s: SessionOut) -> None:
         print(f"\nPut aside, because it cannot be read: {s.quarantined}")
     for asked in s.pending:
         print(f"\n? {clean(asked.text)}")
-        print(f"  {clean(how_to_answer(s.id, asked.options))}")
+        print(f"  {command_for(s.id, asked)}")
     for waiting in s.queue:
         print(f"\nqueued: {clean(waiting.text)[:200]}")
     last = s.stop or s.last_stop
     if last is not None and s.run is None:
         print(f"\n{paint(clean(explained(last, local_clock)), 'bold')}\n  {where(last, now)}")
-    if s.state is State.WAITING_FOR_INPUT:
+    if s.state is State.WAITING_FOR_INPUT and not away:
         print(f"Resume with: hold resume {s.id}")
 
 
@@ -155,8 +158,6 @@ def reopen(*, id: str, as_json: bool) -> int:
 @json_option
 def decide(*, id: str, answer: str, decision: str | None, as_json: bool) -> int:
     """Answer a session's question with ANSWER: an option's number or its words."""
-    from holdfast.cli.follow import option_named
-
     client = connect()
     session = client.get(f"/api/sessions/{id}", SessionOut)
     open_ones = [d for d in session.pending if decision in (None, d.id)]

@@ -133,9 +133,15 @@ class Engine:
         live = self.sessions.get(id)
         return live.run_started if live else None
 
-    async def consider(self, id: SessionId, given: i.Input) -> tuple[list[Event], i.Facts]:
-        """What `submit` would write down and why, without writing it. Takes no lease."""
+    async def consider(
+        self, id: SessionId, given: i.Input, *, after: i.Input | None = None
+    ) -> tuple[list[Event], i.Facts]:
+        """What `submit` would write down and why, without writing it; `after` another input. Takes no
+        lease."""
         session = await self.session(id)
+        if after is not None:
+            facts = await self._facts(session, after)
+            session = fold(session, decide(session, after, facts))
         facts = await self._facts(session, given)
         return decide(session, given, facts), facts
 

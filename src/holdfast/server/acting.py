@@ -182,16 +182,21 @@ async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> R
 async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
     """What runs is ended for certain, and another agent is put in its place, where that was said."""
     session = await desk.engine.session(id)
-    other = given.agent if given.agent not in (None, session.agent) else None
-    via = desk.opening.way(other, session.mode) if other else ""
-    session = session if other else await equipped(desk, id)
+    handed = _handed_over(desk, session, given)
+    session = session if handed else await equipped(desk, id)
     if given.kill and session.run is not None:
         session = (await desk.engine.submit(id, i.CancelRun(kill=True))).session
         await paid(desk, id)
-    if other:
-        configured = i.ConfigureSession(agent=other, via=via)
-        session = (await desk.engine.submit(id, configured)).session
+    if handed:
+        session = (await desk.engine.submit(id, handed)).session
     return session
+
+
+def _handed_over(desk: Desk, session: Session, given: ResumeIn) -> i.ConfigureSession | None:
+    if given.agent in (None, session.agent):
+        return None
+    via = desk.opening.way(given.agent, session.mode)
+    return i.ConfigureSession(agent=given.agent, via=via)
 
 
 async def equipped(desk: Desk, id: SessionId) -> Session:
@@ -268,8 +273,10 @@ async def standing(desk: Desk, id: SessionId) -> ResumeStatus:
 async def plan(desk: Desk, id: SessionId, given: ResumeIn) -> PlanOut:
     """What `resume` would write down, read before it is written (SPEC E7, F12)."""
     session = await desk.engine.session(id)
+    handed = _handed_over(desk, session, given)
     try:
-        events, facts = await desk.engine.consider(id, _continuing(given, session.limits))
+        continuing = _continuing(given, session.limits)
+        events, facts = await desk.engine.consider(id, continuing, after=handed)
     except Refused as refused:
         return _no_plan(refused.why, refused.hint)
     started = next((event for event in events if isinstance(event, e.RunStarted)), None)

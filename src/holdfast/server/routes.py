@@ -247,9 +247,10 @@ async def plan(
     id: FromPath[str],
     message: FromQuery[str | None] = None,
     fresh: FromQuery[bool] = False,  # noqa: FBT002  a query parameter, given by name
+    agent: FromQuery[str | None] = None,
 ) -> PlanOut:
     session = await acting.resolve(desk, id)
-    return await acting.plan(desk, session, ResumeIn(message=message, fresh=fresh))
+    return await acting.plan(desk, session, ResumeIn(message=message, fresh=fresh, agent=agent))
 
 
 @get("/api/sessions/{id:str}/checkpoint")

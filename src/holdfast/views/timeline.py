@@ -65,11 +65,19 @@ class Timeline:
         self._clock = clock
         self.doing = "starting"
         self.round = 0
+        self._until: int | None = None  # nothing is done before
         self._used = Usage()
         self._shown: dict[tuple[int, int], int] = {}  # characters, by round and part
         self._calls: dict[str, Call] = {}
 
+    def now_doing(self, now: int) -> str:
+        """In a line that is drawn again and again."""
+        if self._until is None or self._until <= now:
+            return self.doing
+        return f"trying again in {span(self._until - now + 999)}"
+
     def add(self, event: e.Event) -> list[Shown]:
+        self._until = event.until if isinstance(event, e.Notice) else None
         match event:
             case e.TextSaved(round=round, part=part, offset=offset, text=text):
                 return self.text(round, part, offset, text)

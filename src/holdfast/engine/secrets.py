@@ -12,6 +12,9 @@ from holdfast.core.redact import redact_text, secret_name
 from holdfast.core.withhold import known_secret
 
 
+FOLDERS = frozenset({"PWD", "OLDPWD"})  # where a shell stands; as a field's name it is a password
+
+
 class Secrets:
     def __init__(self, own: Mapping[str, str]) -> None:
         self._own = secrets_in(own)
@@ -29,7 +32,8 @@ class Secrets:
 
 
 def secrets_in(environ: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(v for n, v in environ.items() if secret_name(n) and known_secret(v))
+    named = (v for n, v in environ.items() if secret_name(n) and n not in FOLDERS)
+    return frozenset(value for value in named if known_secret(value))
 
 
 class DiscreetFormatter(logging.Formatter):

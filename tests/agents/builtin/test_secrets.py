@@ -11,7 +11,7 @@ from holdfast.agents.builtin.round import Saver
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.redact import REDACTED
-from holdfast.engine.secrets import DiscreetFormatter
+from holdfast.engine.secrets import DiscreetFormatter, secrets_in
 from tests.agents.builtin.house import House, call, house, repository
 
 LENT, OWN = "sk-lent-0123456789abcdef", "sk-own-9876543210fedcba"
@@ -121,3 +121,9 @@ def test_the_log_has_no_secret_either():
     written = DiscreetFormatter(logging.Formatter(), lambda: frozenset({LENT})).format(record)
 
     assert f"key {REDACTED}" == written
+
+
+def test_the_folder_one_stands_in_is_no_secret():
+    """A daemon that was started in a repository would leave its path out of everything."""
+    environ = {"PWD": "/home/me/project", "OLDPWD": "/home/me/other", "DB_PWD": "hunter2hunter2"}
+    assert {"hunter2hunter2"} == secrets_in(environ)

@@ -11,7 +11,6 @@ from holdfast.core.ids import SessionId
 from holdfast.core.redact import redact_text, secret_name
 from holdfast.core.withhold import known_secret
 
-
 FOLDERS = frozenset({"PWD", "OLDPWD"})  # where a shell stands; as a field's name it is a password
 
 

@@ -5,15 +5,18 @@
 import json
 import os
 import signal
+from pathlib import Path
 
 from tests.browser.conftest import tab_of
-from tests.browser.house import END, words
+from tests.browser.house import END, call, words
 from tests.browser.tab import until
+
+UNTIL_TOLD = call("shell", command="until [ -e go ]; do sleep 0.1; done")  # the run goes on
 
 
 def test_a_draft_survives_a_page_that_was_hidden_and_killed(left_alone, house):
     tab = tab_of(left_alone, house, log_in=True)
-    id = house.create({"text": words(300), "chunk_ms": 15}, END)
+    id = house.create({"text": words(300), "chunk_ms": 15, "tool_calls": [UNTIL_TOLD]}, END)
     tab.open(id).drives()
     until(lambda: "w0030" in tab.streamed(), "the first words")
     tab.input.fill("half a thought")
@@ -28,8 +31,9 @@ def test_a_draft_survives_a_page_that_was_hidden_and_killed(left_alone, house):
         kill_renderers(left_alone)
     tab = brought_back(left_alone, house, tab_storage).open(id).drives()
     assert tab.input.input_value() == "half a thought"
+    (Path(house.session(id)["workspace"]["path"]) / "go").touch()
     house.stopped(id)
-    until(lambda: tab.streamed() == words(300), "the whole text")
+    until(lambda: tab.streamed() == f"{words(300)} {END['text']}", "the whole text")
 
 
 def brought_back(context, house, storage):

@@ -5,6 +5,7 @@ from holdfast.core import events as e
 from holdfast.core.evolve import rebuild
 from holdfast.core.ids import CallId, RoundNumber, SessionId
 from holdfast.core.session import Call, EffectClass
+from holdfast.core.value import replace
 from holdfast.journal import rows
 from holdfast.journal.sqlite_store import SqliteStore
 from holdfast.ports import Batch
@@ -14,7 +15,8 @@ from holdfast.views.sessions import summary
 def write_past(home, id, messages, *, text="found {n}: a few words of it"):
     """A finished run of so many messages (half of them calls), put into the journal by itself."""
 
-    events = [*a_run(6)]
+    opened, *begun = a_run(6)
+    events = [replace(opened, agent="builtin", via="builtin", model="scripted:/dev/null"), *begun]
     for n in range(1, messages // 2 + 1):
         this, number = CallId(f"c{n}"), RoundNumber(n)
         made = Call(id=this, name="read", effect=EffectClass.PURE, part=1)

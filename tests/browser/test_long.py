@@ -49,7 +49,7 @@ def test_all_of_it_can_be_read(visit, long_house):
         most = max(most, nodes(tab))
         return "found 1:" in tab.streamed()
 
-    until(at_the_top, "the beginning")
+    until(at_the_top, "the beginning", patience=240)
     assert most < NODES
     assert len(pages) >= MESSAGES // 250
     numbers = [int(part.split(":")[0]) for part in tab.streamed().split("found ")[1:]]

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from holdfast.agents.transcripts.scan import lines
 from holdfast.core.ids import Token
 
 CHANGES = ("created", "modified", "moved")
+TICK = 100_000_000  # ns: how far apart two writes are that have different times, for certain
 
 
 class Tail:
@@ -46,19 +48,38 @@ def _lines(path: Path, offset: int) -> Iterator[tuple[bytes | None, int]]:
 
 
 class Rows:
-    """The rows of a table that only grows, from a number on."""
+    """The rows of a table that only grows, from a number on.
+
+    A look into a database touches its files, which rings the bell: without a change there is no look.
+    """
 
     cut = False
 
     def __init__(self, path: Path, token: Token, offset: int = 0) -> None:
         self.path, self.offset = path, offset
         self._token = token
+        self._seen: tuple[int, ...] = ()
+        self._again = 0  # when to look once more: two writes may bear the same time
 
     async def read(self) -> list[tuple[bytes | None, int]]:
+        now, written = time.time_ns(), _written(self.path)
+        if written == self._seen and not 0 < self._again <= now:
+            return []
+        self._seen = written
+        self._again = now + TICK if max(written, default=0) > now - TICK else 0
         found = await asyncio.to_thread(opencode_events.rows, self.path, self._token, self.offset)
         if found:
             self.offset = found[-1][1]
         return [*found]
+
+
+def _written(path: Path) -> tuple[int, ...]:
+    """When a database and its log were written to last."""
+    times = []
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        with contextlib.suppress(OSError):
+            times.append(file.stat().st_mtime_ns)
+    return tuple(times)
 
 
 class Bell:

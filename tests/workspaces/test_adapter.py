@@ -3,6 +3,7 @@
 # spec: D8 D4
 
 import asyncio
+import os
 import shutil
 from pathlib import Path
 
@@ -284,3 +285,14 @@ async def test_a_snapshot_that_fails_does_not_end_the_run(repo):
     rig = await rig_for(repo, Git(program="/nonexistent/git"))
     await rig.port.keep(rig.session, since=None)
     assert isinstance(rig.heard[0], e.Notice)
+
+
+async def test_a_lock_that_a_killed_git_left_is_gone_before_a_round_changes_files(repo):
+    rig = await rig_for(repo)
+    lock = repo / ".git/worktrees" / S / "index.lock"
+    lock.write_bytes(b"")
+    an_hour_ago = rig.clock.now() / 1000 - 3600
+    os.utime(lock, (an_hour_ago, an_hour_ago))
+    await rig.port.keep(rig.session, since=None)
+    assert not lock.exists()
+    git(rig.path, "add", "-A")

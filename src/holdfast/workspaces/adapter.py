@@ -14,6 +14,7 @@ so that a second delivery changes nothing and a later rewind does not find the a
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -98,6 +99,9 @@ class GitWorkspaces:
     async def keep(self, session: Session, *, since: Millis | None) -> None:
         if not session.workspace.git:
             return
+        now = self._clock.now() / 1000
+        with contextlib.suppress(WorkspaceError, OSError):  # what is wrong with it is told below
+            await asyncio.to_thread(mending.clear_dead_lock, session.workspace, now=now)
         id, round = session.id, int(session.changed)
         taken: Snapshot | None = None
         async with self._lock(id):

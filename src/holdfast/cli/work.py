@@ -7,7 +7,7 @@ import click
 
 from holdfast.cli.output import coloured, connect, json_option, note, paint, say_json
 from holdfast.client import ApiError, Client, DaemonDown, DaemonLost
-from holdfast.views.changes import AppliedOut, DiffOut, counted
+from holdfast.views.changes import AppliedOut, DiffOut, applied, counted
 from holdfast.views.document import SessionOut
 from holdfast.views.timeline import clean
 from holdfast.wire import ApplyIn
@@ -80,8 +80,7 @@ def apply(*, id: str, squash: bool, to: str | None, as_json: bool) -> int:
     elif not done.moved:
         print(f"Nothing to do: {clean(done.branch)} has all of it.")
     else:
-        files = f"{done.files} file{'s' if done.files != 1 else ''}"
-        print(f"{paint(clean(done.branch), 'bold')} has it: {files}, {done.commit[:12]}")
+        print(clean(applied(done)))
         print(f"Take it back with: git reset --keep {done.before[:12]}  (on that branch)")
     return 0
 

@@ -7,13 +7,15 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter, SkipValidation
 from litestar.response import Stream
 
+from holdfast.core import events as e
+from holdfast.core import inputs as i
 from holdfast.server import acting
 from holdfast.server.desk import Desk, Place
 from holdfast.server.exporting import exported
 from holdfast.server.routes import NDJSON
 from holdfast.server.searching import Searcher
 from holdfast.server.tally import Tally
-from holdfast.views.changes import AppliedOut, DiffOut
+from holdfast.views.changes import AppliedOut, DiffOut, applied
 from holdfast.views.search import SearchOut
 from holdfast.views.stats import StatsOut
 from holdfast.wire import ApplyIn
@@ -50,8 +52,13 @@ async def patch(
 
 @post("/api/sessions/{id:str}/apply", status_code=200)
 async def apply(desk: Here, id: FromPath[str], data: JSONBody[ApplyIn]) -> AppliedOut:
+    """Git remembers what was brought over; the session is told, so that whoever reads it knows."""
     session = await desk.engine.session(await acting.resolve(desk, id))
-    return await desk.work.apply(session, to=data.to, squash=data.squash)
+    done = await desk.work.apply(session, to=data.to, squash=data.squash)
+    if done.moved:
+        told = e.Notice(kind="applied", text=applied(done))
+        await desk.engine.submit(session.id, i.Heard(events=(told,)))
+    return done
 
 
 @get("/api/sessions/{id:str}/export")

@@ -111,3 +111,9 @@ def counted(files: int, added: int, removed: int) -> str:
     if not files:
         return "nothing changed"
     return f"{files} file{'s' if files != 1 else ''} changed, +{added} -{removed}"
+
+
+def applied(done: AppliedOut) -> str:
+    """One line, for whoever did it and for the session's own history."""
+    files = f"{done.files} file{'s' if done.files != 1 else ''}"
+    return f"{done.branch} has it: {files}, {done.commit[:12]}"

@@ -103,7 +103,7 @@ def test_apply_brings_the_work_into_the_branch(user):
     assert "" == git(user, "status", "--porcelain")
     again = user.hold("apply", id)
     assert (0, True) == (again.returncode, "has all of it" in again.stdout)
-    assert 1 == user.hold("logs", id).stdout.count("! main has it: 2 files")
+    assert 1 == user.hold("logs", id).stdout.count("! Applied: main has it: 2 files")
 
 
 def test_apply_as_one_commit_to_another_branch(user):

@@ -56,7 +56,7 @@ async def apply(desk: Here, id: FromPath[str], data: JSONBody[ApplyIn]) -> Appli
     session = await desk.engine.session(await acting.resolve(desk, id))
     done = await desk.work.apply(session, to=data.to, squash=data.squash)
     if done.moved:
-        told = e.Notice(kind="applied", text=applied(done))
+        told = e.Notice(kind="applied", text=f"Applied: {applied(done)}")
         await desk.engine.submit(session.id, i.Heard(events=(told,)))
     return done
 

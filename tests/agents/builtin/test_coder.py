@@ -7,6 +7,7 @@ from pathlib import Path
 from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.budget import Limits
+from holdfast.core.compaction import OPENING
 from holdfast.core.session import CallStatus, CoderState, Phase, StopReason
 from tests.agents.builtin.house import House, call, house
 
@@ -55,6 +56,30 @@ async def test_the_coders_last_words_are_the_calls_result(folder, requests):
     parents = [r for r in requests if not r.coder]
     assert [0, 1] == [r.finished for r in parents]
     assert "First a plan." not in str(parents[-1].messages)
+
+
+async def test_a_long_delegation_is_summarised_and_goes_on(folder, requests):  # spec: B9
+    def step(n):
+        usage = {"input": 890 if n == 5 else 90, "output": 10}
+        calls = [call("read", path="hello.txt")]
+        return {"coder": True, "text": f"Step {n}.", "tool_calls": calls, "usage": usage}
+
+    steps = [step(n) for n in range(8)]
+    async with house(
+        folder, *PARENT, *steps, {"coder": True, "text": "Made."}, context_window=1000
+    ) as h:
+        session = await h.run()
+        [finished] = await h.events(session.id, e.CallFinished)
+        assert ("Made.", False) == (finished.output, finished.failed)
+        told = [x.text for x in await h.events(session.id, e.Notice)]
+        assert 1 == sum("is being summarised" in text for text in told)
+        assert [] == await h.events(session.id, e.ConversationCompacted)  # it is the coder's own
+
+    asked = [r for r in requests if r.coder and not r.summary]
+    assert list(range(9)) == [r.finished for r in asked]
+    assert len(asked[6].messages) < len(asked[5].messages)
+    assert asked[6].messages[0].briefing.startswith(OPENING)
+    assert "Make a.txt." in asked[6].messages[0].briefing
 
 
 async def test_each_delegation_begins_its_script_anew(folder):
@@ -106,7 +131,7 @@ async def test_a_provider_that_refuses_the_coder_is_told_to_its_parent(folder):
 
 
 async def test_a_cancel_ends_the_coder_and_its_processes(folder):
-    nap = call("shell", command="echo $$ > pid; sleep 300")
+    nap = call("shell", command="echo $$ > .pid; mv .pid pid; sleep 300")
     async with house(folder, *PARENT, {"coder": True, "tool_calls": [nap]}) as h:
         id = await h.open()
         await h.send(id)

@@ -164,7 +164,7 @@ async def test_a_cancel_in_mid_stream_keeps_what_was_said(folder):
 
 
 async def test_a_cancel_in_mid_tool_ends_its_processes_and_closes_the_call(folder):
-    command = "echo $$ > pid; sleep 300 & sleep 300"
+    command = "echo $$ > .pid; mv .pid pid; sleep 300 & sleep 300"
     async with house(folder, {"tool_calls": [call("shell", command=command)]}) as h:
         id = await h.open()
         await h.send(id)

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from holdfast.agents.builtin.loop import Helper, Loop
+from holdfast.agents.builtin.coder import Helper
+from holdfast.agents.builtin.loop import Loop
 from holdfast.agents.builtin.model import Model, ModelFailed
 from holdfast.agents.builtin.prompt import CODER, ROLE, system_prompt
 from holdfast.agents.builtin.seam import Keep, Toolbox

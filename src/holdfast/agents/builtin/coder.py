@@ -8,8 +8,10 @@ model calls and each batch.
 """
 
 import asyncio
-from typing import Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
+from holdfast.agents.builtin.compacting import COMPACTING, shortened
 from holdfast.agents.builtin.model import Model, ModelFailed, Request
 from holdfast.agents.builtin.request import Mender
 from holdfast.agents.builtin.retry import Retry
@@ -17,9 +19,11 @@ from holdfast.agents.builtin.round import respond
 from holdfast.agents.builtin.seam import Delegation, Note, Ran, Toolbox
 from holdfast.core import events as e
 from holdfast.core.budget import NOTHING, Exceeded, Limits, Usage
+from holdfast.core.compaction import SHORT_TAIL, TAIL, due, place
 from holdfast.core.conversation import Conversation
 from holdfast.core.ids import RoundNumber, RunNumber
-from holdfast.core.session import Call, Cause, CoderState, EffectClass
+from holdfast.core.messages import Message
+from holdfast.core.session import Call, Cause, CoderState, EffectClass, ErrorClass
 from holdfast.core.value import replace
 from holdfast.ports import Clock
 
@@ -40,28 +44,47 @@ class Parent(Protocol):
         """Waits until it may be tried again; raises what it was given if that is no use."""
 
 
+class Helper(NamedTuple):
+    """What a coder is given."""
+
+    system: str
+    tools: Toolbox
+
+
 class Coder:
     def __init__(
-        self, parent: Parent, call: Call, *, model: Model, name: str, tools: Toolbox, clock: Clock
+        self,
+        parent: Parent,
+        call: Call,
+        *,
+        model: Model,
+        name: str,
+        helper: Helper,
+        window: int,
+        clock: Clock,
     ) -> None:
         self._parent, self._call, self._model = parent, call, model
-        self._tools, self._clock = tools, clock
+        self._system, self._tools = helper
+        self._window, self._clock = window, clock
         self._conversation = Conversation()
         self._mender = Mender(name, parent.say, who="coder: ")
         self._state = CoderState()
         self._finished = 0  # responses
+        self._context = 0  # tokens of the last request and its response
 
-    async def work(self, asked: Delegation, system: str) -> Ran:
+    async def work(self, asked: Delegation) -> Ran:
         """Until it has nothing more to ask for, or may not go on."""
         words = f"{asked.task}\n\n{asked.context}" if asked.context else asked.task
         began = e.RunStarted(run=RunNumber(1), cause=Cause.PROMPT, limits=Limits(), text=words)
         self._conversation.add(began)
         try:
             for number in range(1, ROUNDS + 1):
+                if due(self._context, window=self._window):
+                    await self._compact()
                 over = self._parent.exceeded()
                 if over is not None:
                     return self._left(over.text)
-                calls = await self._round(RoundNumber(number), system)
+                calls = await self._round(RoundNumber(number))
                 if not calls:
                     return self._done()
                 over = self._parent.exceeded(batch=True)
@@ -86,16 +109,10 @@ class Coder:
 
     # --- one round --------------------------------------------------------------------------------
 
-    async def _round(self, number: RoundNumber, system: str) -> tuple[Call, ...]:
+    async def _round(self, number: RoundNumber) -> tuple[Call, ...]:
         retry = Retry(self._clock)
         while True:
-            request = Request(
-                system=system,
-                messages=await self._mender.messages(self._conversation),
-                tools=self._tools.schemas(),
-                finished=self._finished,
-                coder=self._call.id,
-            )
+            request = self._request(await self._mender.messages(self._conversation))
             self._conversation.add(e.RoundStarted(round=number, attempt=retry.attempt))
             try:
                 calls = await respond(
@@ -109,9 +126,41 @@ class Coder:
                 )
             except ModelFailed as failed:
                 self._conversation.add(e.ResponseDropped(round=number))
-                await self._parent.patience(retry, failed)
+                too_long = failed.error is ErrorClass.CONTEXT_OVERFLOW and retry.attempt == 1
+                retry.attempt += too_long  # worth one more try once the past is shorter
+                if not (too_long and await self._compact(tail=SHORT_TAIL)):
+                    await self._parent.patience(retry, failed)
                 continue
             return calls or ()
+
+    async def _compact(self, *, tail: int = TAIL) -> bool:
+        """In its own conversation, which nobody else has; what it cost is its parent's (SPEC B9)."""
+        cut = place(self._conversation, tail=tail)
+        if cut is None:
+            return False
+        await self._note(shown=f"coder: {COMPACTING}")
+        compacted = await shortened(
+            self._conversation,
+            cut,
+            self._request(),
+            model=self._model,
+            mender=self._mender,
+            window=self._window,
+            patience=partial(self._parent.patience, Retry(self._clock)),
+        )
+        self._conversation.add(compacted)
+        self._context = 0  # the next response says
+        await self._note(usage=compacted.usage)
+        return True
+
+    def _request(self, messages: tuple[Message, ...] = ()) -> Request:
+        return Request(
+            system=self._system,
+            messages=messages,
+            tools=self._tools.schemas(),
+            finished=self._finished,
+            coder=self._call.id,
+        )
 
     async def _hear(self, *events: e.Event) -> bool:
         """Its words are remembered here; what they cost, and a line for people, is journaled."""
@@ -119,6 +168,7 @@ class Coder:
         for event in events:
             if isinstance(event, e.ResponseFinished):
                 self._finished += 1
+                self._context = event.usage.tokens
                 await self._note(usage=event.usage, shown=self._line(event))
         return True
 

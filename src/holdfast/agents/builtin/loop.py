@@ -10,11 +10,11 @@ Rule 4: limits are looked at before each model call and each batch; a batch that
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from functools import partial
 
 from holdfast.agents.builtin.asking import Questions
-from holdfast.agents.builtin.coder import Coder
-from holdfast.agents.builtin.compacting import summarise
+from holdfast.agents.builtin.coder import Coder, Helper
+from holdfast.agents.builtin.compacting import COMPACTING, shortened
 from holdfast.agents.builtin.model import Model, ModelFailed, Request
 from holdfast.agents.builtin.request import Mender
 from holdfast.agents.builtin.retry import Retry
@@ -24,9 +24,10 @@ from holdfast.core import events as e
 from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.budget import Exceeded, uncounted
-from holdfast.core.compaction import NEAR, SHORT_TAIL, TAIL, due, place, told
+from holdfast.core.compaction import SHORT_TAIL, TAIL, due, place
 from holdfast.core.conversation import Conversation
 from holdfast.core.ids import CallId, DecisionId, LaunchNumber, Millis, RoundNumber, Seq
+from holdfast.core.messages import Message
 from holdfast.core.session import (
     GRANTS,
     PERMISSION,
@@ -41,6 +42,7 @@ from holdfast.core.session import (
     Session,
     StopReason,
 )
+from holdfast.core.value import replace
 from holdfast.ports import Clock
 
 Written = Callable[[], Awaitable[Conversation]]  # the conversation as the journal has it
@@ -50,15 +52,6 @@ Submit = Callable[[i.Input], Awaitable[tuple[Session, tuple[e.Event, ...]]]]
 
 
 SPENDING = (e.ResponseFinished, e.CallFinished, e.CoderNoted, e.ConversationCompacted)
-CHARACTERS = 3  # of a token, at least
-COMPACTING = "The conversation is near the model's limit: its earlier part is being summarised."
-
-
-class Helper(NamedTuple):
-    """What a coder is given."""
-
-    system: str
-    tools: Toolbox
 
 
 class Loop:
@@ -125,12 +118,7 @@ class Loop:
         retry = Retry(self._clock)
         number = RoundNumber(self._session.round + 1)
         while True:
-            request = Request(
-                system=self._system,
-                messages=await self._mender.messages(self._conversation),
-                tools=self._tools.schemas(),
-                finished=self._session.responses,
-            )
+            request = self._request(await self._mender.messages(self._conversation))
             if not await self.say(e.RoundStarted(round=number, attempt=retry.attempt)):
                 return False
             try:
@@ -173,27 +161,24 @@ class Loop:
         if cut is None:
             return False
         await self.say(e.Notice(kind="compacting", text=COMPACTING))
-        head = self._conversation.messages()[:cut]
-        most = self._window * CHARACTERS * NEAR // 100 or None
-        retry = Retry(self._clock)
-        while True:
-            try:
-                summary = await summarise(
-                    self._model,
-                    self._mender.to_summarise(head, most=most),
-                    system=self._system,
-                    tools=self._tools.schemas(),
-                    finished=self._session.responses,
-                )
-            except ModelFailed as failed:
-                await self.patience(retry, failed)
-                continue
-            text = told(summary.text, head)
-            return await self.say(
-                e.ConversationCompacted(
-                    summary=text, kept_from=cut, usage=summary.usage, tail=await self._tail(cut)
-                )
-            )
+        compacted = await shortened(
+            self._conversation,
+            cut,
+            self._request(),
+            model=self._model,
+            mender=self._mender,
+            window=self._window,
+            patience=partial(self.patience, Retry(self._clock)),
+        )
+        return await self.say(replace(compacted, tail=await self._tail(cut)))
+
+    def _request(self, messages: tuple[Message, ...] = ()) -> Request:
+        return Request(
+            system=self._system,
+            messages=messages,
+            tools=self._tools.schemas(),
+            finished=self._session.responses,
+        )
 
     async def _tail(self, cut: int) -> Seq:
         """Others write to the journal too: which event it is, only the journal knows."""
@@ -265,10 +250,11 @@ class Loop:
             call,
             model=self._model,
             name=self._session.model,
-            tools=self._coder.tools,
+            helper=self._coder,
+            window=self._window,
             clock=self._clock,
         )
-        return await coder.work(asked, self._coder.system)
+        return await coder.work(asked)
 
     async def permission(
         self, call: Call, tools: Toolbox, *, within: Call | None = None

@@ -120,6 +120,9 @@ class Agent:
         turn = self.turn
         if turn.get("fail"):
             return self.fail(**turn["fail"])
+        for _ in range(turn.get("stamps", 0)):  # each says when it was written
+            self.say([{"type": "text", "text": str(time.time_ns())}], last=False)
+            self.pause(turn.get("pace_ms", 0) / 1000)
         texts = turn.get("texts") or [turn.get("text", "done")]
         for n, text in enumerate(texts):
             last = n + 1 == len(texts) and not turn.get("command")

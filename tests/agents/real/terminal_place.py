@@ -37,6 +37,8 @@ SEEDS = {"claude": claude}
 
 class Screened(Machine):
     def __init__(self, folder, url, agent):
+        # The start of one and the other is slow where much else is going on.
+        self.patience = PATIENCE * (3 if agent == "opencode" else 1)
         environ = AGENTS[agent](url, folder)
         environ |= SEEDS[agent](folder) if agent in SEEDS else {}
         super().__init__(folder, environ)
@@ -61,9 +63,9 @@ class Screened(Machine):
         shown = [["tmux", "-L", self.tmux.server, "capture-pane", "-p", "-t", n] for n in names]
         return "\n".join(subprocess.check_output(c, text=True) for c in shown)
 
-    def until(self, true, seconds=PATIENCE):
+    def until(self, true, seconds=0.0):
         try:
-            return super().until(true, seconds)
+            return super().until(true, seconds or self.patience)
         except AssertionError as late:
             raise AssertionError(f"{late}\n{self.screen()}") from None
 
@@ -94,3 +96,10 @@ class Screened(Machine):
         self.hold("down", "--kill")
         self.until(lambda: self.carriers(id) == [])
         return "it tries again by itself for minutes; a cancel ends it"
+
+    def answered(self, id, questions):
+        """Says yes to what it asks now: a tool, or, before that, whether it may trust the folder."""
+        for asked in self.session(id).pending:
+            questions.append(asked.text)
+            body = {"decision": asked.id, "answer": "yes"}
+            self.client.post(f"/api/sessions/{id}/decisions", body, dict)

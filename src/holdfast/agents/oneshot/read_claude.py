@@ -16,6 +16,7 @@ from holdfast.core.budget import Usage
 class ClaudeReader:
     def __init__(self) -> None:
         self._message = ""  # the response that is open
+        self._line = ""  # the last of its lines: by its id it can be taken back there (SPEC E18)
         self._streamed = False  # its pieces come one by one
         self._parts = 0  # of a response without pieces
         self._usage: Table = {}
@@ -79,11 +80,13 @@ class ClaudeReader:
     def _open(self, message: Table) -> None:
         self._message, self._model = text(message.get("id")), text(message.get("model"))
         self._usage, self._streamed, self._parts = sub(message, "usage"), False, 0
+        self._line = ""
 
     def _close(self) -> list[g.Sign]:
         if not self._message:
             return []
-        done = g.Done(usage=usage(self._usage), model=self._model, message_id=self._message)
+        kept = self._line or self._message
+        done = g.Done(usage=usage(self._usage), model=self._model, message_id=kept)
         self._message = ""
         return [done]
 
@@ -96,6 +99,7 @@ class ClaudeReader:
         if id != self._message and not self._late(id):
             said += [*self._close(), g.Began()]
             self._open(message)
+        self._line = text(found.get("uuid"))
         for block in rows(message.get("content")):
             said += self._block(block)
         return said

@@ -23,16 +23,13 @@ class Asking:
 
     def ask(self, said: str, screen: str, place: str) -> list[i.Reportable]:
         id = DecisionId(f"{self._name}-{place}")
-        if id == self.pending:
-            return []
-        gone = self.gone("another was asked")
         rows = [row.strip(FRAME) for row in lowest(screen)]
         text = "\n".join([said, *(row for row in rows if row)])[:SHOWN]
         asked = Decision(
             id=id, kind=PERMISSION, text=text, options=("yes", "no"), launch=self._launch
         )
         self.pending, self.seen = id, False
-        return [*gone, e.DecisionAsked(decision=asked)]
+        return [e.DecisionAsked(decision=asked)]
 
     def gone(self, why: str) -> list[i.Reportable]:
         id, self.pending = self.pending, None

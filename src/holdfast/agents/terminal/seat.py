@@ -70,8 +70,9 @@ class Seat:
         self.screen = Screen(terminals, self.name, busy=manner.busy, asks=manner.asks)
         self._moments = Tail(marks.moments(self.name))
         self._asking = Asking(self.name, launch, manner)
+        self._asking.pending = next((d.id for d in session.decisions if d.launch == launch), None)
         self._words: list[i.Reportable] = []
-        self._spoken_of_itself = self._proved = False
+        self._spoken_of_itself = self._proved = self._caught_up = False
         self._looked_at = clock()
         self.turn: Turn | None = None
         self.pid = 0
@@ -147,6 +148,7 @@ class Seat:
         await self._flush()
         for what, end in said:
             await self._of_itself(what, end)
+        self._caught_up = True
 
     async def _locate(self) -> None:
         """Under the id that we know, or under another that it took silently."""
@@ -220,17 +222,19 @@ class Seat:
     async def _of_itself(self, said: Moment, end: int) -> None:
         if said.name == "UserPromptSubmit" and self.turn is not None:
             self.turn.stop = None  # that was an earlier turn's
-            self._asking.pending = None
         elif said.name in ("Stop", "StopFailure") and self.turn is not None:
             self.turn.stopped(said)
         elif said.name == "Notification" and "permission" in (said.kind or said.message):
-            await self._ask(said.message, f"{end}")
+            shown = await self.screen.look()
+            if self._caught_up and (self.screen.asking or not self.manner.asks):
+                await self._ask(said.message, shown, f"{end}")
 
     # --- questions --------------------------------------------------------------------------------
 
-    async def _ask(self, said: str, place: str) -> None:
-        self._words += self._asking.ask(said, await self.screen.look(), place)
-        await self._flush()
+    async def _ask(self, said: str, shown: str, place: str) -> None:
+        if self._asking.pending is None:
+            self._words += self._asking.ask(said, shown, place)
+            await self._flush()
 
     async def answer(self, decision: DecisionId, answer: str) -> None:
         keys = self._asking.keys(decision, answer)
@@ -242,11 +246,10 @@ class Seat:
         quiet = turn.silent_for(self.waits.still) and clock() - self._looked_at > self.waits.still
         if not self.manner.asks or not quiet:
             return
-        await self.screen.look()
+        shown = await self.screen.look()
         self._looked_at = clock()
         if self.screen.asking:
-            if self._asking.pending is None:
-                await self._ask("The agent asks on its screen:", f"at-{self.record.offset}")
+            await self._ask("The agent asks on its screen:", shown, f"at-{self.record.offset}")
             self._asking.seen = True
         elif self._asking.seen:
             self._words += self._asking.gone("it was answered in the terminal")

@@ -36,7 +36,8 @@ class Keyboard:
 
     def __init__(self) -> None:
         self.prompts: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self.escape = threading.Event()
+        self.answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self.asking, self.escape = threading.Event(), threading.Event()
 
     def start(self) -> None:
         tty.setraw(0)
@@ -46,6 +47,9 @@ class Keyboard:
     def _read(self) -> None:
         typed, pasting = b"", False
         while data := os.read(0, 65536):
+            if self.asking.is_set():
+                self.answers.put(data)
+                continue
             if data == b"\x1b":
                 self.escape.set()
                 continue
@@ -123,6 +127,8 @@ class Agent:
         for _ in range(turn.get("stamps", 0)):  # each says when it was written
             self.say([{"type": "text", "text": str(time.time_ns())}], last=False)
             self.pause(turn.get("pace_ms", 0) / 1000)
+        if turn.get("ask"):
+            self.ask(turn["ask"])
         texts = turn.get("texts") or [turn.get("text", "done")]
         for n, text in enumerate(texts):
             last = n + 1 == len(texts) and not turn.get("command")
@@ -136,6 +142,16 @@ class Agent:
             self.say([{"type": "text", "text": final}], last=True)
         self.moment("Stop", last_assistant_message=final)
         return None
+
+    def ask(self, question: str) -> None:
+        """Waits for a key. "1" is yes."""
+        self.keyboard.asking.set()
+        show(f"\nMay I? {question}\n1. Yes\n")
+        self.moment("Notification", notification_type="permission_prompt", message=question)
+        granted = self.keyboard.answers.get() == b"1"
+        self.keyboard.asking.clear()
+        show("\x1b[2J\x1b[H")
+        self.say([{"type": "text", "text": "Granted." if granted else "Denied."}], last=False)
 
     def say(self, content: list[Any], *, last: bool) -> None:
         usage = {"input_tokens": 10, "output_tokens": 5}

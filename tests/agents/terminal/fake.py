@@ -30,12 +30,13 @@ pattern = "projects/*/{{id}}.jsonl"
 
 
 class Fake(Machine):
-    def __init__(self, folder, *turns, hooks=True):
+    def __init__(self, folder, *turns, hooks=True, asks=False):
         self.memory = folder / "memory"
         script = folder / "turns.jsonl"
         script.write_text("".join(json.dumps(turn) + "\n" for turn in turns))
         environ = {"TERMINAL_HOME": str(self.memory), "TERMINAL_SCRIPT": str(script)}
         flag = 'hooks = ["--settings", "{hooks}"]' if hooks else ""
+        flag += '\nasks = ["May I?"]' if asks else ""
         super().__init__(folder, environ, CONFIG.replace("HOOKS", flag))
         self.tmux = Tmux(self.home)
 

@@ -66,6 +66,17 @@ def machine_token(machine):
     return path.stem
 
 
+def test_the_end_of_an_earlier_turn_does_not_end_a_later_one(tmp_path):
+    with Fake(tmp_path, {"text": "First."}, SLOW) as machine:
+        id = machine.run().id
+        machine.client.post(f"/api/sessions/{id}/prompt", {"text": "more"}, dict)
+        machine.until(lambda: "word 3." in machine.saying(id))
+        machine.kill()
+        machine.up()
+        assert machine.stopped(id, 2).last_stop.reason == "completed"
+        assert machine.texts(id) == ["First.", *SLOW["texts"]]
+
+
 @either
 def test_what_it_did_while_nobody_listened_is_told_once(tmp_path, hooks):
     turn = {"text": "First.", "command": "sleep 1", "then": "Last."}

@@ -29,10 +29,9 @@ def answer(machine, id, question, given):
     machine.client.post(f"/api/sessions/{id}/decisions", body, dict)
 
 
-@told_by
 @pytest.mark.parametrize(("given", "said"), [("yes", "Granted."), ("no", "Denied.")])
-def test_it_is_asked_here_and_answered_there(tmp_path, hooks, asks, given, said):
-    with Fake(tmp_path, ASKS, hooks=hooks, asks=asks) as machine:
+def test_it_is_asked_here_and_answered_there(tmp_path, given, said):
+    with Fake(tmp_path, ASKS) as machine:
         id = machine.begin()
         question = asked(machine, id)
         assert "Bash(rm)" in question.text

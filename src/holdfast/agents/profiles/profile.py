@@ -46,6 +46,7 @@ class Commands(Value, forbid_unknown_fields=True):
     interrupt: Arguments = ("Escape",)  # keys that stop its turn, in a terminal
     busy: Arguments = ()  # words low on its screen while it works
     asks: Arguments = ()  # words there while it waits for a permission
+    idle: Arguments = ()  # words there while it waits for a prompt; it may show them at work too
     errors: Arguments = ()  # how a row begins there that says why it stopped
     grant: Arguments = ("1",)  # keys that give a permission
     deny: Arguments = ("Escape",)

@@ -237,6 +237,7 @@ class TerminalAgents:
             hooks=commands.speaks,
             busy=commands.busy,
             asks=commands.asks,
+            idle=commands.idle,
             errors=commands.errors,
             grant=commands.grant,
             deny=commands.deny,

@@ -54,7 +54,9 @@ async def interrupt(seat: Seat) -> bool:
     """False: it did not listen."""
     if seat.turn is not None:
         seat.turn.interrupting = True
-    await seat.terminals.press(seat.name, *seat.manner.interrupt)
+    for key in seat.manner.interrupt:  # two at once would be one key with Alt
+        await seat.terminals.press(seat.name, key)
+        await asyncio.sleep(seat.waits.paste)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seat.waits.interrupt):
             await seat.run_over.wait()

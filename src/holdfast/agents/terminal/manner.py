@@ -37,6 +37,7 @@ class Manner(Value):
     hooks: bool = False  # it says itself what it is at
     busy: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     grant: tuple[str, ...] = ("1",)
     deny: tuple[str, ...] = ("Escape",)

@@ -13,10 +13,16 @@ class Screen:
     """What is shown, and for how long nothing has moved."""
 
     def __init__(
-        self, terminals: Terminals, name: str, *, busy: Sequence[str], asks: Sequence[str]
+        self,
+        terminals: Terminals,
+        name: str,
+        *,
+        busy: Sequence[str],
+        asks: Sequence[str],
+        idle: Sequence[str],
     ) -> None:
         self._terminals, self._name = terminals, name
-        self._busy, self._asks = busy, asks
+        self._busy, self._asks, self._idle = busy, asks, idle
         self._since = time.monotonic()
         self.shown = ""
 
@@ -32,7 +38,9 @@ class Screen:
 
     async def idle_for(self, seconds: float) -> bool:
         """And it does not say that it is at work, or asks."""
-        return await self.still_for(seconds) and not self._says(self._busy) and not self.asking
+        if not await self.still_for(seconds) or self._says(self._busy) or self.asking:
+            return False
+        return not self._idle or self._says(self._idle)
 
     @property
     def asking(self) -> bool:

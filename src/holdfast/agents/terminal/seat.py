@@ -67,12 +67,14 @@ class Seat:
         self._id, self._asked, self._submit, self._now = session.id, asked, submit, now
         self._bell = Bell()
         self.record = Following(manner, self._bell, since=time.time() - 1)
-        self.screen = Screen(terminals, self.name, busy=manner.busy, asks=manner.asks)
+        words = {"busy": manner.busy, "asks": manner.asks, "idle": manner.idle}
+        self.screen = Screen(terminals, self.name, **words)
         self._moments = Tail(marks.moments(self.name))
         self._asking = Asking(self.name, launch, manner)
         self._asking.pending = next((d.id for d in session.decisions if d.launch == launch), None)
         self._words: list[i.Reportable] = []
         self._spoken_of_itself = self._proved = self._caught_up = False
+        self._unseen = 0  # prompts of ours that its record should still tell of
         self._looked_at = clock()
         self.turn: Turn | None = None
         self.pid = 0
@@ -167,27 +169,38 @@ class Seat:
         turn = self.turn
         if isinstance(sign, e.Notice):
             self._words.append(sign)
-        elif isinstance(sign, About):
-            if turn is not None:
-                turn.account.know(sign)
-        elif isinstance(sign, Over):
-            await self._flush()
-            if turn is None or not turn.arrived:
-                pass  # an earlier one's
-            elif sign.soft:
-                turn.soft_at = clock()
-            else:
-                await self._finish(sign)
         elif isinstance(sign, UserSaid):
             await self._flush()
             await self._prompted(sign.text, end)
-        elif turn is not None and (turn.arrived or turn.silent_for(self.waits.late)):
+        elif turn is None:
+            pass
+        elif isinstance(sign, About):
+            turn.account.know(sign)
+        elif not turn.arrived:
+            turn.early.append(sign)
+        elif isinstance(sign, Over):
+            await self._flush()
+            if sign.soft:
+                turn.soft_at = clock()
+            else:
+                await self._finish(sign)
+        else:
             turn.heard()
             self._words += turn.account.hear(sign)
 
+    async def _take_early(self, turn: Turn) -> None:
+        """Its record never says that the prompt arrived; but whoever answers has heard it."""
+        early, turn.early = turn.early, []
+        turn.heard()
+        for sign in early:
+            await self._sign(sign, 0)
+        await self._flush()
+
     async def _prompted(self, text: str, end: int) -> None:
         self._proved = True
-        if self.turn is not None and self.turn.arrived:
+        if self._unseen:  # of a turn that is over: it was written late
+            self._unseen -= 1
+        elif self.turn is not None and self.turn.arrived:
             self._words.append(e.Notice(kind="typed", text=f"Typed in the terminal: {text}"))
         elif self.turn is not None:
             self.turn.heard()
@@ -262,28 +275,36 @@ class Seat:
         if turn is None:
             return
         await self._look_for_questions(turn)
-        if turn.stop is not None:
+        if turn.early and turn.silent_for(waits.late):
+            await self._take_early(turn)
+        elif turn.stop is not None:
             whole = (turn.stop.last or "").strip() in ("", turn.account.last.strip())
             if whole or clock() - turn.stop_at > waits.last_line:
                 await self._stopped(turn, turn.stop, whole=whole)
         elif turn.soft_at is not None:
             if clock() - turn.soft_at > waits.soft:
                 await self._finish(Over())
-        elif self._may_be_done(turn) and turn.silent_for(self._patience(turn)):
-            if await self.screen.idle_for(self._patience(turn)):
-                await self._seen_to_be_done(turn)
-        elif not turn.arrived and turn.silent_for(waits.lost):
+        elif await self._shows_an_end(turn):
+            await self._seen_to_be_done(turn)
+        else:
+            await self._wonder(turn)
+
+    async def _wonder(self, turn: Turn) -> None:
+        """It has been silent for long. Said once."""
+        if turn.quiet_said:
+            return
+        if not turn.arrived and turn.silent_for(self.waits.lost):
             await self._ask_to_look(turn)
-        elif turn.silent_for(waits.quiet) and not turn.quiet_said:
+        elif turn.silent_for(self.waits.quiet):
             turn.quiet_said = True
-            minutes = round(waits.quiet / 60)
+            minutes = round(self.waits.quiet / 60)
             await self._notice(
                 "agent_quiet", f"Nothing was heard from the agent for {minutes} minutes."
             )
 
     async def _ask_to_look(self, turn: Turn) -> None:
         """It shows something that we do not know: a question about trust, a login."""
-        if self.record.readable and not turn.quiet_said:
+        if self.record.readable and self._asking.pending is None:
             turn.quiet_said = True
             shown = ending.last_line(await self.screen.look())
             text = (
@@ -291,10 +312,15 @@ class Seat:
             )
             await self._notice("agent_waits", text)
 
+    async def _shows_an_end(self, turn: Turn) -> bool:
+        patience = self._patience(turn)
+        silent = self._may_be_done(turn) and turn.silent_for(patience)
+        return silent and await self.screen.idle_for(patience)
+
     def _may_be_done(self, turn: Turn) -> bool:
-        """By the screen alone: where nothing better is to be had, or where it would show that it works."""
-        if turn.arrived and self.manner.busy:
-            return True
+        """By the screen alone: where it shows that it waits for words, or nothing better is to be had."""
+        if self.manner.idle:
+            return turn.arrived
         return not self._spoken_of_itself and (turn.account.answered or not self.record.readable)
 
     def _patience(self, turn: Turn) -> float:
@@ -329,6 +355,7 @@ class Seat:
         self._words += self._asking.gone("it was answered in the terminal")
         await self._flush()
         self.turn = None
+        self._unseen += not turn.arrived
         self.run_over.set()
         over = Over(cancelled=True) if turn.interrupting else over
         await self._submit(over_report(over, launch=self.launch, run=turn.run, now=self._now()))

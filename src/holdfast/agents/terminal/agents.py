@@ -216,7 +216,8 @@ class TerminalAgents:
             ours = mark is not None and mark.run == run.number
             begun = mark.round if ours and mark else _round_before(session)
             if ours or mark is None or session.round > begun:
-                seat.begin(run.number, RoundNumber(begun), known=session.round)
+                typed = ours and mark is not None and mark.typed
+                seat.begin(run.number, RoundNumber(begun), known=session.round, arrived=typed)
         self._seats[session.id] = seat
         seat.listen(pane.pid if pane is not None else 0)
 

@@ -26,6 +26,7 @@ class Mark(Value):
     round: int  # the last one before it
     offset: int = 0
     argument: bool = False  # it was given to the program at its start: it cannot get lost
+    typed: bool = False  # in the terminal: it is before this place, not after it
 
 
 def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | None:

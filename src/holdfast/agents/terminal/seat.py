@@ -211,7 +211,7 @@ class Seat:
             session: Session = (await self._submit(typed)).session
             if session.run is not None:
                 run, round = session.run.number, session.round
-                self.marks.write(self.name, Mark(run=run, round=round, offset=end))
+                self.marks.write(self.name, Mark(run=run, round=round, offset=end, typed=True))
                 self.begin(run, round, known=round, arrived=True)
 
     async def _named(self, token: Token) -> None:

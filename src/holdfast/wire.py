@@ -46,7 +46,7 @@ class ErrorBody(Value, omit_defaults=False):
     code: str
     message: str
     hint: str = ""
-    candidates: tuple[str, ...] = ()  # where an id was not unique
+    candidates: tuple[str, ...] = ()  # ids that fit, or files that would be lost
 
 
 class ErrorOut(Value, omit_defaults=False):

@@ -6,10 +6,11 @@ class Refused(Exception):
 
     code = "refused"  # of the fixed list of the wire
 
-    def __init__(self, why: str, hint: str = "") -> None:
+    def __init__(self, why: str, hint: str = "", *, about: tuple[str, ...] = ()) -> None:
         super().__init__(f"{why} {hint}".strip())
         self.why = why
         self.hint = hint
+        self.about = about  # what it names, one by one
 
 
 class WouldLose(Refused):

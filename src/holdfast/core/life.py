@@ -102,6 +102,7 @@ def _trash(s: Session, facts: i.Facts, *, force: bool) -> list[e.Event]:
         raise WouldLose(
             f"{s.workspace.path} has work that is committed nowhere: {named}",
             "Commit or apply it first, or say --yes to let it go.",
+            about=facts.losses[:NAMED],
         )
     lost = facts.losses[:NAMED]
     return [*call_off(s), e.SessionTrashed(at=facts.now, removes=s.own_tree, lost=lost)]

@@ -30,8 +30,8 @@ def body_of(error: Exception) -> ErrorBody:
     match error:
         case Failure(code=code, message=message, hint=hint, candidates=candidates):
             return ErrorBody(code=code, message=message, hint=hint, candidates=candidates)
-        case Refused(code=code, why=why, hint=hint):
-            return ErrorBody(code=code, message=why, hint=hint)
+        case Refused(code=code, why=why, hint=hint, about=about):
+            return ErrorBody(code=code, message=why, hint=hint, candidates=about)
         case Unfit(why=why, hint=hint):
             return ErrorBody(code="invalid", message=why, hint=hint)
         case JournalError():

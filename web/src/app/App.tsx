@@ -35,6 +35,7 @@ export function App({ page }: { page: Page }) {
     fork: () => setOpen({ way: "fork", round: null }),
     rewind: () => setOpen({ way: "rewind", round: null }),
     gone: () => go(HOME),
+    loses: (failure) => setOpen({ loses: failure }),
   });
   const keys = shortcuts({ page, store, filter, composer, current: route.session, setChanges, setOpen });
   useKeys(keys);

@@ -1,18 +1,20 @@
 /** Whatever dialog is open. */
 import { ELSEWHERE, type Key } from "@/app/keys";
 import type { Page } from "@/app/page";
-import { go, hrefOf } from "@/app/route";
+import { HOME, go, hrefOf } from "@/app/route";
+import type { Failure } from "@/connection/http";
+import { LosesDialog } from "@/features/sessions/LosesDialog";
 import { Help } from "@/features/help/Help";
 import { PlanDialog } from "@/features/resume/PlanDialog";
 import { type Chosen, RoundDialog } from "@/features/resume/RoundDialog";
 import { Search } from "@/features/search/Search";
 import { NewSession } from "@/features/sessions/NewSession";
-import { fork, rewind } from "@/store/deeds";
+import { fork, rewind, trash } from "@/store/deeds";
 import type { Notes } from "@/store/notes";
 import type { SessionStore } from "@/store/session";
 import type { Created, SessionOut } from "@/wire/types.gen";
 
-export type Open = "new" | "plan" | "help" | "search" | { way: "fork" | "rewind"; round: number | null } | null;
+export type Open = "new" | "plan" | "help" | "search" | { way: "fork" | "rewind"; round: number | null } | { loses: Failure } | null;
 
 interface Props {
   page: Page;
@@ -46,6 +48,14 @@ export function Dialogs({ page, store, session, notes, open, setOpen, keys, onCh
     return <Search sessions={page.sessions.get().sessions} onOpen={found} onClose={close} />;
   }
   if (!store || !session) return null;
+  if (open !== null && typeof open === "object" && "loses" in open) {
+    const lose = async () => {
+      close();
+      if (await notes.trying(trash(store.id, true), "Moved to the trash, without its work tree.")) go(HOME);
+    };
+    const look = () => (onChanges(), close());
+    return <LosesDialog failure={open.loses} onLose={() => void lose()} onChanges={look} onClose={close} />;
+  }
   if (open !== null && typeof open === "object") {
     const chosen = async ({ round, code, conversation }: Chosen) => {
       if (open.way === "fork") {

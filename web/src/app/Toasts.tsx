@@ -14,6 +14,11 @@ export function Toasts({ notes }: { notes: Notes }) {
             <p className="break-words">{note.text}</p>
             {note.hint && <p className="text-xs break-words text-ink-3">{note.hint}</p>}
           </div>
+          {note.undo && (
+            <button type="button" onClick={() => (note.undo?.(), notes.drop(note.id))} className="h-8 rounded-lg px-2 font-medium text-accent-ink hover:bg-hover touch:h-11" data-testid="toast-undo">
+              Undo
+            </button>
+          )}
           <IconButton icon="close" label="Close" onClick={() => notes.drop(note.id)} />
         </div>
       ))}

@@ -6,6 +6,7 @@ export class Failure extends Error {
     readonly code: string,
     message: string,
     readonly hint = "",
+    readonly about: readonly string[] = [], // what it names
   ) {
     super(message);
   }
@@ -13,8 +14,8 @@ export class Failure extends Error {
 
 export const NO_NETWORK = "offline";
 
-export function failure({ code, message, hint }: ErrorBody): Failure {
-  return new Failure(code, message, hint);
+export function failure({ code, message, hint, candidates }: ErrorBody): Failure {
+  return new Failure(code, message, hint, candidates);
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {

@@ -10,6 +10,7 @@ export const archive = (session: string, undo: boolean) => post<Done>(path(sessi
 export const close = (session: string) => post<Done>(path(session, "close"), { cancelled: false });
 export const reopen = (session: string) => post<Done>(path(session, "reopen"));
 export const trash = (session: string, force: boolean) => post<Done>(path(session, "trash"), { force });
+export const restore = (session: string) => post<Done>(path(session, "restore"));
 export const fork = (session: string, at: number) => post<Created>(path(session, "fork"), { at });
 export const rewind = (session: string, wanted: RewindIn) => post<RewoundOut>(path(session, "rewind"), wanted);
 export const editQueued = (session: string, input: string, text: string) =>

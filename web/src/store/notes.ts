@@ -7,6 +7,7 @@ export interface Note {
   text: string;
   hint: string;
   bad: boolean;
+  undo: (() => void) | null;
 }
 
 const STAYS = 6_000;
@@ -18,22 +19,23 @@ export class Notes extends Observed<{ notes: readonly Note[] }> {
     super({ notes: [] });
   }
 
-  say(text: string, { hint = "", bad = false } = {}): void {
+  say(text: string, { hint = "", bad = false, undo = null }: Partial<Omit<Note, "id" | "text">> = {}): void {
     this.count += 1;
-    const note: Note = { id: this.count, text, hint, bad };
+    const note: Note = { id: this.count, text, hint, bad, undo };
     this.set({ notes: [...this.get().notes.slice(-2), note] });
     setTimeout(() => this.drop(note.id), STAYS);
   }
 
-  /** Do it; if it fails, say why. */
-  async trying(what: Promise<unknown>, done = ""): Promise<boolean> {
+  /** Do it; if it fails, say why. `loses`: who is told instead, where it would lose work. */
+  async trying(what: Promise<unknown>, done = "", loses: ((failure: Failure) => void) | null = null): Promise<boolean> {
     try {
       await what;
       if (done) this.say(done);
       return true;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      this.say(error.message, { hint: error.hint, bad: true });
+      if (loses && error.code === "would_lose") loses(error);
+      else this.say(error.message, { hint: error.hint, bad: true });
       return false;
     }
   }

@@ -28,6 +28,19 @@ def append(self, row):
 1. Write the row.
 2. Move the cursor.
 """
+BUILD = "export SOURCE_DATE_EPOCH=0\nmake clean all && sha256sum dist/*.whl"
+
+
+TITLES = {
+    "cancelled": "Rename the settings module",
+    "budget_exceeded": "Port the importer to streams",
+    "tool_limit": "Sort the open issues by area",
+    "round_limit": "Find the slow query",
+    "time_limit": "Bisect the failing build",
+    "rate_limited": "Translate the help pages",
+    "error": "Upgrade the HTTP client",
+    "interrupted": "Split the journal into segments",
+}
 
 
 def sessions(house):
@@ -39,66 +52,114 @@ def sessions(house):
         call("read", path="missing.py"),
     ]
     ask = call("ask_user", question="Shall I also rewrite the tests?", options=["yes", "no"])
+    usage = {"input": 41_800, "output": 2_300}
     found = {
         "chat": house.create(
             {"text": "I will look.", "thinking": "Where is it?", "tool_calls": calls},
-            {"text": RICH},
+            {"text": RICH, "usage": usage},
             title="Find the gap in the journal",
             prompt="Why are there gaps in the journal after a crash?",
         ),
         "question": house.create({"text": "One thing.", "tool_calls": [ask]}, title="Tests"),
+        "permission": house.create(
+            {"text": "I need to run the build.", "tool_calls": [call("shell", command=BUILD)]},
+            title="Make the build reproducible",
+            mode="ask",
+        ),
     }
     house.stopped(found["chat"])
-    return found | {reason: stop(house, reason) for reason in STOPS}
+    for reason in STOPS:
+        found[reason] = stop(house, reason)
+        house.ask("POST", f"/api/sessions/{found[reason]}/rename", {"title": TITLES[reason]})
+    return found
 
 
-def shoot(tab, house, found, folder, phone):
-    def shot(name):
-        tab.page.wait_for_timeout(350)  # what rises has risen
-        tab.page.screenshot(path=folder / f"{name}.png")
+class Camera:
+    def __init__(self, tab, house, folder):
+        self.tab, self.house, self.folder = tab, house, folder
 
+    def shot(self, name):
+        self.tab.page.wait_for_timeout(350)  # what rises has risen
+        self.tab.page.screenshot(path=self.folder / f"{name}.png")
+
+    def dialogs(self, found):
+        tab = self.tab
+        tab.open(found["interrupted"]).drives()
+        tab.part("session-menu").click()
+        tab.page.get_by_role("menuitem", name="What happens on resume").click()
+        until(lambda: tab.part("plan-resume").count() == 1, "the plan")
+        self.shot("plan")
+        tab.page.keyboard.press("Escape")
+        tab.open()
+        tab.part("new-session").click()
+        until(lambda: tab.part("new-place").count() == 1, "the folder")
+        until(lambda: tab.part("new-agent").locator("option").count() > 3, "the agents")
+        self.shot("new")
+        tab.page.keyboard.press("Escape")
+        tab.open(found["chat"]).drives()
+        for name, part in (("Move to trash", "loses-list"), ("Rewind", "rewind-confirm")):
+            tab.part("session-menu").click()
+            tab.page.get_by_role("menuitem", name=name).click()
+            until(lambda part=part: tab.part(part).count() == 1, name)
+            self.shot(name.lower().replace(" ", "-"))
+            tab.page.keyboard.press("Escape")
+        tab.page.keyboard.press("?")
+        self.shot("help")
+        tab.page.keyboard.press("Escape")
+
+    def at_work(self):
+        tab = self.tab
+        running = self.house.create({"text": words(400), "chunk_ms": 40}, title="At work")
+        tab.open(running).drives()
+        until(lambda: "w0020" in tab.streamed(), "the first words")
+        tab.input.fill("And then the tests.")
+        tab.part("send-button").click()
+        until(lambda: tab.part("queued").count() == 1, "the queue")
+        self.shot("running")
+        self.house.network.cut()
+        until(lambda: tab.line == "offline", "a page that knows")
+        self.shot("offline")
+        self.house.network.heal()
+        self.house.ask("POST", f"/api/sessions/{running}/cancel", {})
+
+    def watching(self, id):
+        self.tab.open()  # or a reload would reclaim it
+        second = Tab(self.tab.page.context.new_page(), self.house).open(id).drives()
+        self.tab.open(id)
+        until(lambda: self.tab.part("watching").count() == 1, "a tab that watches")
+        self.shot("watching")
+        second.page.close()
+
+
+def shoot(camera, found):
+    tab, house = camera.tab, camera.house
     tab.open()
     until(lambda: tab.part("session-row").count() >= 5, "the list")
-    shot("list")
+    camera.shot("list")
     for name, id in found.items():
         tab.open(id)
         until(lambda: tab.page.locator("article").count() > 0, "the chat")
-        shot(name)
+        camera.shot(name)
     tab.open(found["chat"])
     tab.page.locator("[data-testid=tool] button").first.click()
-    shot("tool")
+    camera.shot("tool")
     tab.part("changes-button").click()
     until(lambda: tab.part("diff-file").count() == 1, "the changes")
-    shot("changes")
+    camera.shot("changes")
     tab.part("changes-close").click()
     tab.part("session-menu").click()
-    shot("menu")
+    camera.shot("menu")
     tab.page.goto(f"{house.network.address}/stats")
-    until(lambda: tab.part("stats").count() == 1, "the dashboard")
-    shot("stats")
-    if not phone:
-        tab.open(found["interrupted"])
-        for key, name in (("p", "plan"), ("n", "new"), ("?", "help")):
-            tab.page.keyboard.press(key)
-            shot(name)
-            tab.page.keyboard.press("Escape")
-    second = Tab(tab.page.context.new_page(), house).open(found["chat"])
-    tab.open(found["chat"])
-    until(lambda: tab.part("watching").count() == 1, "a tab that watches")
-    shot("watching")
-    second.page.close()
-    running = house.create({"text": words(400), "chunk_ms": 40}, title="At work")
-    tab.open(running).drives()
-    until(lambda: "w0020" in tab.streamed(), "the first words")
-    tab.input.fill("And then the tests.")
-    tab.part("send-button").click()
-    until(lambda: tab.part("queued").count() == 1, "the queue")
-    shot("running")
-    house.network.cut()
-    until(lambda: tab.line == "offline", "a page that knows")
-    shot("offline")
-    house.network.heal()
-    house.ask("POST", f"/api/sessions/{running}/cancel", {})
+    until(lambda: tab.page.get_by_text("Latest stops").count() > 0, "the dashboard")
+    camera.shot("stats")
+    camera.dialogs(found)
+    camera.watching(found["chat"])
+    camera.at_work()
+    tab.page.context.clear_cookies()
+    tab.page.goto(house.link().replace("code=", "code=x"))
+    camera.shot("link-used-up")
+    tab.page.goto(house.network.address)
+    camera.shot("stranger")
 
 
 def main():
@@ -118,7 +179,7 @@ def main():
                     context = browser.new_context(**options)
                     tab = Tab(context.new_page(), house)
                     tab.page.goto(house.link())
-                    shoot(tab, house, found, goal / look, look == "phone")
+                    shoot(Camera(tab, house, goal / look), found)
                     context.close()
         finally:
             house.clean_up()

@@ -24,7 +24,7 @@ from holdfast.core.session import Session
 from holdfast.views.choices import AgentOut, AgentsOut, ModelsOut
 
 NO_KEY = (
-    "No provider's key was found: set ANTHROPIC_API_KEY or another, then `hold down` and `hold up`."
+    "No provider's key was found. Set ANTHROPIC_API_KEY or another, then run: hold down; hold up"
 )
 
 

@@ -2,7 +2,7 @@
 them out, so that a thing is called the same wherever it is read."""
 
 from holdfast.core.plan import Strategy
-from holdfast.core.session import ErrorClass, Phase, StopReason
+from holdfast.core.session import EffectClass, ErrorClass, Phase, StopReason
 from holdfast.core.truth import Drift
 
 # In a column of a list: one or two words.
@@ -68,6 +68,21 @@ TROUBLE: dict[ErrorClass, str] = {
     ErrorClass.UNKNOWN: "",
 }
 
+# What may be done about a call whose result nobody saw.
+EFFECTS: dict[EffectClass, str] = {
+    EffectClass.PURE: "Only looks: can be done again",
+    EffectClass.IDEMPOTENT: "Can be done again without harm",
+    EffectClass.PROBEABLE: "Can be checked afterwards",
+    EffectClass.UNSAFE: "Never done again by itself",
+}
+# What a session may do without asking.
+MODES: dict[str, str] = {
+    "read-only": "Read only",
+    "ask": "Asks before every change",
+    "edits": "Edits freely",
+    "full": "Full access",
+}
+
 TABLES: dict[str, dict[str, str]] = {
     name: {str(key): text for key, text in table.items()}
     for name, table in (
@@ -75,5 +90,7 @@ TABLES: dict[str, dict[str, str]] = {
         ("DURING", DURING),
         ("CONTEXT", CONTEXT),
         ("WORKSPACE", WORKSPACE),
+        ("EFFECTS", EFFECTS),
+        ("MODES", MODES),
     )
 }

@@ -31,14 +31,13 @@ export function Dialogs({ page, store, session, notes, open, setOpen, keys, onCh
   const close = () => setOpen(null);
   if (open === "help") return <Help keys={[...keys, ...ELSEWHERE]} onClose={close} />;
   if (open === "new") {
-    const known = [...page.sessions.get().sessions.values()].sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
     const created = ({ id, session: made, notes: said }: Created) => {
       page.sessions.note(made);
       for (const line of said) notes.say(line);
       close();
       go(hrefOf(id));
     };
-    return <NewSession known={known} onCreated={created} onClose={close} />;
+    return <NewSession sessions={page.sessions} onCreated={created} onClose={close} />;
   }
   if (open === "search") {
     const found = (id: string) => {

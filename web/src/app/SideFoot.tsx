@@ -6,7 +6,7 @@ import { useObserved } from "@/store/observed";
 import type { Sessions } from "@/store/sessions";
 import { IconButton } from "@/ui/Button";
 
-const ICONS = { system: "compass", light: "sun", dark: "moon" } as const;
+const ICONS = { system: "contrast", light: "sun", dark: "moon" } as const;
 const WORDS = { live: "Connected", connecting: "Connecting…", offline: "Offline" } as const;
 const DOTS = { live: "bg-good", connecting: "breathing bg-warn", offline: "bg-bad" } as const;
 

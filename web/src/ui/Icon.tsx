@@ -15,7 +15,7 @@ const PATHS = {
   circle: "M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16z",
   clock: "M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM12 8v4l3 2",
   close: "M6 6l12 12M18 6 6 18",
-  compass: "M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM15 9l-2 4-4 2 2-4z",
+  contrast: "M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM12 4v16M12 8l5.5-1.5M12 12h8M12 16l5.5 1.5",
   copy: "M9 9h10v11H9zM5 15V4h10",
   diff: "M5 3h14v18H5zM12 7v6M9 10h6M9 16.5h6",
   dots: "M6 12h.01M12 12h.01M18 12h.01",

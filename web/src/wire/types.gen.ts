@@ -734,3 +734,17 @@ export const WORKSPACE: Record<string, string> = {
   "head_moved": "with other commits",
   "workspace_missing": "gone",
 };
+
+export const EFFECTS: Record<string, string> = {
+  "pure": "Only looks: can be done again",
+  "idempotent": "Can be done again without harm",
+  "probeable": "Can be checked afterwards",
+  "unsafe": "Never done again by itself",
+};
+
+export const MODES: Record<string, string> = {
+  "read-only": "Read only",
+  "ask": "Asks before every change",
+  "edits": "Edits freely",
+  "full": "Full access",
+};

@@ -85,7 +85,7 @@ function Countdown({ until }: { until: string }) {
 function Beyond({ text }: { text: string }) {
   if (!text) return null;
   return (
-    <span className="min-w-0 truncate text-xs opacity-90 @max-xl:w-full" title={text} data-testid="banner-text">
+    <span className="min-w-0 text-xs opacity-90 @max-xl:line-clamp-2 @max-xl:w-full @max-xl:leading-4 @xl:truncate" title={text} data-testid="banner-text">
       {text}
     </span>
   );
@@ -96,7 +96,7 @@ function Where({ banner, trouble }: { banner: BannerOut; trouble: string }) {
   const now = useNow(30_000);
   const parts = [banner.round ? `Round ${banner.round}` : "", banner.during, ago(banner.at, now), banner.text];
   return (
-    <p className="truncate text-xs opacity-90" data-testid="banner-where">
+    <p className="text-xs opacity-90 @max-xl:line-clamp-2 @max-xl:leading-4 @xl:truncate" data-testid="banner-where">
       {trouble || parts.filter(Boolean).join(" · ")}
     </p>
   );

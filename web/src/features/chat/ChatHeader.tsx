@@ -1,7 +1,7 @@
 /** The session's name, where it works, and what may be done with it. */
 import { type FormEvent, useState } from "react";
 import type { Line } from "@/connection/socket";
-import { nameOf } from "@/model/place";
+import { agentOf, nameOf } from "@/model/place";
 import { IconButton } from "@/ui/Button";
 import { Icon } from "@/ui/Icon";
 import { type Choice, Menu } from "@/ui/Menu";
@@ -51,11 +51,11 @@ export function ChatHeader({ session, line, choices, changes, renaming, onRename
 }
 
 function Where({ session }: { session: SessionOut }) {
-  const { workspace, agent, model } = session;
+  const { workspace, model } = session;
   const folder = nameOf(session);
   return (
     <p className="flex min-w-0 items-center gap-1.5 text-xs text-ink-3" title={workspace.path}>
-      <span className="truncate">{[agent, model].filter(Boolean).join(" · ")}</span>
+      <span className="truncate">{[agentOf(session), model].filter(Boolean).join(" · ")}</span>
       {folder && <span className="shrink-0 max-sm:hidden">· {folder}</span>}
       {workspace.branch && (
         <span className="flex min-w-0 items-center gap-1 max-sm:hidden">

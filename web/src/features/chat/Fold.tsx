@@ -2,7 +2,12 @@
 import { type ReactNode, createContext, useContext, useState } from "react";
 import { Icon } from "@/ui/Icon";
 
-export const Opened = createContext<Set<string>>(new Set());
+export interface Opening {
+  ids: Set<string>;
+  toggled(): void;
+}
+
+export const Opened = createContext<Opening>({ ids: new Set(), toggled: () => {} });
 
 interface Props {
   id: string;
@@ -12,12 +17,13 @@ interface Props {
 }
 
 export function Fold({ id, head, children, testid }: Props) {
-  const opened = useContext(Opened);
-  const [open, setOpen] = useState(opened.has(id));
+  const { ids, toggled } = useContext(Opened);
+  const [open, setOpen] = useState(ids.has(id));
   const toggle = () => {
-    if (open) opened.delete(id);
-    else opened.add(id);
+    if (open) ids.delete(id);
+    else ids.add(id);
     setOpen(!open);
+    toggled();
   };
   return (
     <div data-testid={testid} data-open={open}>

@@ -53,6 +53,7 @@ export function Foot({ store, shown, session, role, notes, composer, onPlan }: P
           stopping={underway("cancel")?.state === "sending" || (session.progress?.cancelling ?? false)}
           canStop={drives && may("cancel")}
           stopped={banner !== null}
+          offline={shown.line === "offline"}
           onSend={store.prompt}
           onStop={store.cancel}
         />

@@ -1,13 +1,13 @@
 /** What the run uses, under the input: mode, context, cost, time. */
 import { count, money, since } from "@/model/moments";
 import { useNow } from "@/ui/useNow";
-import type { ProgressOut, SessionOut } from "@/wire/types.gen";
+import { MODES, type ProgressOut, type SessionOut } from "@/wire/types.gen";
 
 export function Meter({ session }: { session: SessionOut }) {
   const { tokens, cost, mode, progress } = session;
   return (
     <p className="flex items-center gap-3 px-2 text-2xs text-ink-3" data-testid="meter">
-      {mode && <span className="truncate">{mode}</span>}
+      {mode && <span className="truncate">{MODES[mode] ?? mode}</span>}
       <span className="flex-1" />
       {progress && <Elapsed progress={progress} />}
       {progress && <Context progress={progress} />}

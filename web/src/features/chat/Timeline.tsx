@@ -2,8 +2,8 @@
  * The conversation, drawn only where it is looked at.
  *
  * It follows its end until the reader scrolls up, and again once the reader is back at the end. Only a
- * move upwards lets go: growing text and a smaller window are not the reader's doing. An earlier page
- * is put in front without moving what is read.
+ * move upwards lets go, or a line that the reader opens: growing text and a smaller window are not the
+ * reader's doing. An earlier page is put in front without moving what is read.
  */
 import { type ReactElement, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
@@ -29,7 +29,7 @@ export function Timeline({ rows, draw, older, onTop, asks }: Props) {
   const follows = useRef(true);
   const offset = useRef(0);
   const [away, setAway] = useState(false);
-  const opened = useMemo(() => new Set<string>(), []);
+  const opened = useMemo(() => ({ ids: new Set<string>(), toggled: () => stay() }), []);
   const shift = useShift(rows);
   const count = useRef(0);
   count.current = rows.length;
@@ -60,6 +60,11 @@ export function Timeline({ rows, draw, older, onTop, asks }: Props) {
     offset.current = now;
     setAway(!follows.current);
     if (now < NEAR_TOP && !follows.current) onTop();
+  };
+  /** What was just opened is what is read: it is not scrolled away. */
+  const stay = () => {
+    follows.current = false;
+    requestAnimationFrame(() => list.current && scrolled(list.current.scrollOffset));
   };
   const jump = () => {
     follows.current = true;

@@ -5,7 +5,7 @@ import { bytes } from "@/model/moments";
 import { Code } from "@/ui/Code";
 import { Copy } from "@/ui/Copy";
 import { languageOf } from "@/ui/highlight";
-import type { CallOut, ToolItem } from "@/wire/types.gen";
+import { type CallOut, EFFECTS, type ToolItem } from "@/wire/types.gen";
 
 interface Props {
   item: ToolItem;
@@ -32,8 +32,8 @@ export function ToolBody({ item, session }: Props) {
         </button>
       )}
       {trouble && <p className="text-xs text-bad">{trouble}</p>}
-      <p className="text-2xs text-ink-3">
-        {item.effect} · call {item.call}
+      <p className="text-2xs text-ink-3" title={item.call}>
+        {EFFECTS[item.effect]}
       </p>
     </div>
   );

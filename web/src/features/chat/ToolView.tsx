@@ -84,4 +84,13 @@ function Running({ begun }: { begun: string }) {
   return <span className="tabular shrink-0 text-2xs text-ink-3">{since(begun, now)}</span>;
 }
 
-const outcome = (item: ToolItem): string => (item.status === "finished" && item.failed ? "failed" : item.status);
+const OUTCOMES: Record<ToolItem["status"], string> = {
+  pending: "not started",
+  running: "",
+  finished: "",
+  unknown: "result unknown",
+  cancelled: "cancelled",
+  denied: "not allowed",
+};
+
+const outcome = (item: ToolItem): string => (item.failed ? "failed" : OUTCOMES[item.status]);

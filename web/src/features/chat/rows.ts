@@ -25,8 +25,9 @@ export function rowsOf(items: ItemList, sent: readonly Sent[], session: SessionO
   return rows;
 }
 
-/** A finished message without words; the line of a plan is drawn by the plan itself. */
+/** A finished message without words; what a plan or a question shows itself. */
 function isEmpty(item: Item): boolean {
   if (item.kind === "assistant") return !item.text && !item.thinking;
-  return item.kind === "tool" && item.name === "update_plan" && !item.failed && item.status === "finished";
+  if (item.kind !== "tool" || item.failed) return false;
+  return item.name === "ask_user" || (item.name === "update_plan" && item.status === "finished");
 }

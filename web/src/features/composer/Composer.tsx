@@ -18,12 +18,13 @@ interface Props {
   stopping: boolean;
   canStop: boolean;
   stopped: boolean; // a banner is shown: typing redirects
+  offline: boolean;
   onSend(text: string): void;
   onStop(): void;
   ref?: Ref<ComposerHandle>;
 }
 
-export function Composer({ session, running, stopping, canStop, stopped, onSend, onStop, ref }: Props) {
+export function Composer({ session, running, stopping, canStop, stopped, offline, onSend, onStop, ref }: Props) {
   const [text, setText] = useState(() => draftOf(shelf, session));
   const area = useRef<HTMLTextAreaElement>(null);
   const change = (next: string) => {
@@ -48,7 +49,7 @@ export function Composer({ session, running, stopping, canStop, stopped, onSend,
     event.preventDefault();
     send();
   };
-  const placeholder = running ? "Queue a message…" : stopped ? "Or tell it what to do instead…" : "Message the agent…";
+  const placeholder = offline ? "Offline: sent when the connection is back…" : running ? "Queue a message…" : stopped ? "Or tell it what to do instead…" : "Message the agent…";
   return (
     <form
       onSubmit={(event) => {

@@ -69,7 +69,7 @@ function About({ item }: { item: QuestionItem }) {
     <div className="mb-3 max-h-72 space-y-2 overflow-y-auto" data-testid="question-about">
       <Input given={given} />
       {item.note && <p className="text-xs text-ink-2">{item.note}</p>}
-      <button type="button" aria-pressed={raw} onClick={() => setRaw(!raw)} className="text-xs font-medium text-ink-3 hover:text-ink hover:underline touch:min-h-11">
+      <button type="button" aria-pressed={raw} onClick={() => setRaw(!raw)} className="text-xs font-medium text-accent-ink hover:underline touch:min-h-11">
         {raw ? "Readable" : "As it was written"}
       </button>
     </div>

@@ -48,7 +48,7 @@ export function RoundDialog({ way, items, round, onDo, onClose }: Props) {
     <Dialog title={title} onClose={onClose} testid={`${way}-dialog`}>
       <form onSubmit={(event) => void submit(event)} className="space-y-4 p-4">
         <p className="text-sm text-ink-2">{about}</p>
-        <fieldset className="max-h-64 overflow-y-auto rounded-lg border border-line-2 p-1">
+        <fieldset className="max-h-64 min-w-0 overflow-y-auto rounded-lg border border-line-2 p-1">
           <legend className="sr-only">Round</legend>
           {rounds.map((each) => (
             <label key={each.round} className="flex cursor-pointer items-center gap-3 rounded-md px-2.5 py-1.5 text-[0.8125rem] hover:bg-hover has-checked:bg-chosen touch:min-h-11">
@@ -80,11 +80,13 @@ export function RoundDialog({ way, items, round, onDo, onClose }: Props) {
   );
 }
 
+const plainly = (markdown: string): string => markdown.replace(/[#*`>_|]+/g, "").trim().slice(0, 120);
+
 /** Those that are loaded, newest first, each by its first words; and the beginning. */
 function roundsOf(items: ItemList): { round: number; words: string }[] {
   const found = new Map<number, string>();
   for (const item of standing(items)) {
-    if (item.kind === "assistant" && item.round > 0 && !item.streaming) found.set(item.round, found.get(item.round) || item.text.slice(0, 120));
+    if (item.kind === "assistant" && item.round > 0 && !item.streaming) found.set(item.round, found.get(item.round) || plainly(item.text));
   }
   const rounds = [...found].map(([round, words]) => ({ round, words })).sort((a, b) => b.round - a.round);
   return [...rounds, { round: 0, words: "" }];

@@ -5,6 +5,8 @@ import { mint } from "@/connection/socket";
 import { type Chosen, modesOf, problemWith, requested } from "@/model/choosing";
 import { folderOf } from "@/model/place";
 import { useAnswer, useTyped } from "@/store/asked";
+import { useObserved } from "@/store/observed";
+import type { Sessions } from "@/store/sessions";
 import { shelf } from "@/store/shelf";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
@@ -12,7 +14,7 @@ import { Check, Choose, Field } from "@/ui/Field";
 import type { AgentOut, AgentsOut, Created, FolderOut, ModelsOut, SessionOut } from "@/wire/types.gen";
 
 interface Props {
-  known: SessionOut[]; // newest first: their folders and models are offered
+  sessions: Sessions; // their folders and models are offered
   onCreated(created: Created): void;
   onClose(): void;
 }
@@ -20,13 +22,16 @@ interface Props {
 const LAST = "holdfast:last-choice";
 const BLANK: Chosen = { prompt: "", folder: "", agent: "", model: "", mode: "", budget: "", here: false, changes: false };
 
-export function NewSession({ known, onCreated, onClose }: Props) {
+export function NewSession({ sessions, onCreated, onClose }: Props) {
+  const all = useObserved(sessions, (state) => state.sessions);
+  const known = useMemo(() => [...all.values()].sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)), [all]);
   const folders = useMemo(() => unique(known.map(folderOf)), [known]);
-  const [chosen, setChosen] = useState<Chosen>(() => ({ ...BLANK, folder: folders[0] ?? "", ...last() }));
+  const [changed, setChanged] = useState<Partial<Chosen>>(last);
+  const chosen: Chosen = { ...BLANK, folder: folders[0] ?? "", ...changed };
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [input] = useState(mint); // one for all attempts
-  const put = (changes: Partial<Chosen>) => (setChosen({ ...chosen, ...changes }), setFailure(null));
+  const put = (changes: Partial<Chosen>) => (setChanged({ ...changed, ...changes }), setFailure(null));
   const agents = useAnswer<AgentsOut>("/api/agents");
   const place = useTyped<FolderOut>(chosen.folder.trim() ? `/api/folder?${new URLSearchParams({ path: chosen.folder.trim() })}` : null);
   const agent = agents?.agents.find(({ name }) => name === (chosen.agent || agents.usual)) ?? null;
@@ -111,7 +116,7 @@ function Model({ agent, known, value, onChange }: { agent: AgentOut | null; know
   const all = useAnswer<ModelsOut>(agent?.name === "builtin" ? "/api/models" : null);
   const used = known.filter((session) => session.agent === agent?.name).map(({ model }) => model);
   const options = unique([...(agent?.models ?? []), ...used, ...(all?.models ?? [])]);
-  return <Field label="Model" value={value} onChange={onChange} options={options} placeholder={agent?.models[0] && agent.name === "builtin" ? agent.models[0] : "its own default"} testid="new-model" />;
+  return <Field label="Model" value={value} onChange={onChange} options={options} placeholder={agent?.name === "builtin" ? (agent.models[0] ?? "provider:model") : "its own default"} testid="new-model" />;
 }
 
 function Hint({ agent }: { agent: AgentOut }) {

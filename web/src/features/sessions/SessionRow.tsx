@@ -1,7 +1,7 @@
 import { memo } from "react";
 import { Glyph } from "@/features/sessions/Glyph";
 import { age } from "@/model/moments";
-import { nameOf } from "@/model/place";
+import { agentOf, nameOf } from "@/model/place";
 import { activeAt } from "@/model/sessions";
 import type { SessionOut } from "@/wire/types.gen";
 
@@ -39,7 +39,7 @@ export const SessionRow = memo(({ session, href, current, now }: Props) => (
 ));
 
 function about(session: SessionOut): string {
-  const { doing, agent, queue } = session;
+  const { doing, queue } = session;
   const waiting = queue.length > 0 ? `${queue.length} queued` : "";
-  return [doing, waiting, agent, nameOf(session)].filter(Boolean).join(" · ");
+  return [doing, waiting, agentOf(session), nameOf(session)].filter(Boolean).join(" · ");
 }

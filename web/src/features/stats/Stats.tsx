@@ -80,7 +80,7 @@ function Figures({ stats, hrefOf }: { stats: StatsOut; hrefOf(session: string): 
         </Panel>
         <Panel title="How context came back, and what had changed">
           <Ranked empty="Nothing was resumed." rows={ranked(stats.strategies, CONTEXT)} />
-          <div className="mt-4 border-t border-line pt-3">
+          <div className="mt-4 border-t border-line pt-3 empty:hidden">
             <Ranked empty="" rows={ranked(stats.drifts, WORKSPACE).map((row) => ({ ...row, tint: row.name === WORKSPACE["same"] ? "bg-good" : "bg-warn" }))} />
           </div>
         </Panel>
@@ -94,7 +94,7 @@ function Figures({ stats, hrefOf }: { stats: StatsOut; hrefOf(session: string): 
 
 function Figure({ name, value, about }: { name: string; value: string; about: string }) {
   return (
-    <div className="rounded-xl border border-line bg-raised px-4 py-3">
+    <div className="rounded-xl border border-line bg-raised px-4 py-3 max-lg:last:col-span-2">
       <p className="text-xs text-ink-3">{name}</p>
       <p className="tabular mt-0.5 text-xl font-semibold tracking-tight">{value}</p>
       <p className="tabular truncate text-2xs text-ink-3">{about}</p>
@@ -119,7 +119,7 @@ function Latest({ rows, hrefOf }: { rows: StopOutcome[]; hrefOf(session: string)
       <table className="w-full text-left text-xs whitespace-nowrap">
         <thead className="text-ink-3">
           <tr>
-            {["Session", "When", "Why", "At", "Resumed after", "Context", "Workspace", "Result"].map((name) => (
+            {["Session", "When", "Why", "Doing what", "Resumed after", "Context", "Workspace", "Result"].map((name) => (
               <th key={name} scope="col" className="pr-5 pb-2 font-medium">
                 {name}
               </th>

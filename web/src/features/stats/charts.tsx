@@ -23,7 +23,10 @@ export function Bars({ days, names, tints, say, label }: BarsProps) {
   const width = 100 / Math.max(1, days.length);
   const shown = over === null ? null : days[over];
   return (
-    <figure onPointerLeave={() => setOver(null)}>
+    <figure onPointerLeave={() => setOver(null)} className="relative">
+      <span className="tabular absolute -top-5 right-0 text-2xs text-ink-3" aria-hidden="true">
+        {most > 1e-9 ? say(most) : ""}
+      </span>
       <svg viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" className="h-30 w-full" role="img" aria-label={`${label}: at most ${say(most)} a day`}>
         {[0.25, 0.5, 0.75, 1].map((line) => (
           <line key={line} x1="0" x2="100" y1={HEIGHT * (1 - line) + 0.5} y2={HEIGHT * (1 - line) + 0.5} className="stroke-line" vectorEffect="non-scaling-stroke" />
@@ -38,13 +41,13 @@ export function Bars({ days, names, tints, say, label }: BarsProps) {
       <figcaption className="mt-1.5 flex justify-between gap-3 text-2xs text-ink-3">
         {shown ? (
           <span className="tabular">
-            {shown.day} · {names.map((name, index) => `${name} ${say(shown.parts[index] ?? 0)}`).join(" · ")}
+            {onDay(shown.day)} · {names.map((name, index) => `${name} ${say(shown.parts[index] ?? 0)}`).join(" · ")}
           </span>
         ) : (
           <>
-            <span className="tabular">{days[0]?.day}</span>
+            <span className="tabular">{onDay(days[0]?.day)}</span>
             <Legend names={names} tints={tints} />
-            <span className="tabular">{days.at(-1)?.day}</span>
+            <span className="tabular">{onDay(days.at(-1)?.day)}</span>
           </>
         )}
       </figcaption>
@@ -80,7 +83,7 @@ function Legend({ names, tints }: { names: string[]; tints: string[] }) {
 /** What there is most of, longest first. */
 export function Ranked({ rows, empty }: { rows: { name: string; about?: string; count: number; tint?: string }[]; empty: string }) {
   const most = Math.max(1, ...rows.map((row) => row.count));
-  if (rows.length === 0) return <p className="py-4 text-sm text-ink-3">{empty}</p>;
+  if (rows.length === 0) return empty && <p className="py-4 text-sm text-ink-3">{empty}</p>;
   return (
     <ul className="space-y-2">
       {rows.map(({ name, about, count, tint = "bg-accent" }) => (
@@ -99,5 +102,9 @@ export function Ranked({ rows, empty }: { rows: { name: string; about?: string; 
     </ul>
   );
 }
+
+/** Noon, so that it is the same day wherever it is read. */
+const onDay = (day: string | undefined): string =>
+  day ? new Date(`${day}T12:00:00`).toLocaleDateString(undefined, { day: "numeric", month: "short" }) : "";
 
 const sum = (parts: number[]): number => parts.reduce((total, part) => total + part, 0);

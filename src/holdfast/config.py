@@ -39,6 +39,8 @@ KEYS: dict[str, Key] = {
     "store": Key(str, "", "a PostgreSQL address; empty: SQLite in the state folder"),
     "budget_usd": Key(float, None, "dollars per run"),
     "budget_tokens": Key(int, None, "tokens per run"),
+    "session_budget_usd": Key(float, None, "dollars for all runs of a session together"),
+    "session_budget_tokens": Key(int, None, "tokens for all runs of a session together"),
     "max_tool_calls": Key(int, 50, "tool calls per run; 0: no limit"),
     "max_rounds": Key(int, None, "rounds per run"),
     "max_time": Key(float, None, "seconds per run"),

@@ -66,10 +66,16 @@ class Opening:
             title=title,
             workspace=workspace,
             limits=self._limits(wanted.limits, via),
+            cap=self._cap(wanted.limits),
             task=wanted.task,
         )
         await self._engine.submit(id, opened)
         return Opened(id=id, notes=notes)
+
+    def _cap(self, given: LimitsIn) -> Limits | None:
+        names = ("session_budget_usd", "session_budget_tokens")
+        usual = LimitsIn(**{name: self._config.get(name) for name in names})
+        return given.cap() or usual.cap()
 
     def _limits(self, given: LimitsIn, via: str) -> Limits:
         """The usual limit of tool calls is the built-in agent's: nobody chose it for another."""

@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast.core.budget import Limits
 from holdfast.core.events import Event, RunStopped
-from holdfast.core.value import Value
+from holdfast.core.value import Value, replace
 from holdfast.views.document import QueuedOut, SessionOut
 from holdfast.views.items import Item
 from holdfast.views.moments import from_rfc3339, rfc3339
@@ -70,12 +70,20 @@ class LimitsIn(Value):
     max_tool_calls: int | None = None
     max_rounds: int | None = None
     max_time: float | None = None  # seconds
+    session_budget_usd: float | None = None
+    session_budget_tokens: int | None = None
 
     def over(self, configured: "Configured") -> Limits:
         """What was said here, on top of what was configured."""
         names = self.__struct_fields__
         usual = LimitsIn(**{name: configured.get(name) for name in names})
         return limits(self, limits(usual, Limits()))
+
+    def cap(self) -> Limits | None:
+        """Of all runs of the session together; None: nothing was said of it."""
+        usd, tokens = self.session_budget_usd, self.session_budget_tokens
+        mine = LimitsIn(budget_usd=usd, budget_tokens=tokens, max_tool_calls=0)
+        return None if usd is tokens is None else limits(mine, Limits())
 
 
 class NewSession(Value):
@@ -95,9 +103,7 @@ class NewSession(Value):
     with_changes: bool = False
     task: str | None = None
     images: tuple[Any, ...] = ()  # refused: a prompt is text (SPEC B14)
-    environ: Mapping[
-        str, str
-    ] = {}  # keys for the provider; kept in memory, by the Unix socket only
+    environ: Mapping[str, str] = {}  # keys for the provider, by the Unix socket; in memory only
 
 
 class TaskIn(Value):
@@ -380,10 +386,8 @@ def _at_moments(name: str, data: dict[str, Any], change: Callable[[Any], object]
             place[path[-1]] = change(place[path[-1]])
 
 
-def limits(given: LimitsIn | None, otherwise: Limits) -> Limits:
+def limits(given: LimitsIn, otherwise: Limits) -> Limits:
     """What was said counts; what was not said is as it was."""
-    if given is None:
-        return otherwise
     micros = None if given.budget_usd is None else round(given.budget_usd * 1_000_000)
     millis = None if given.max_time is None else round(given.max_time * 1000)
     said: Mapping[str, int | None] = {
@@ -393,5 +397,4 @@ def limits(given: LimitsIn | None, otherwise: Limits) -> Limits:
         "rounds": given.max_rounds,
         "wall_ms": millis,
     }
-    changes = {name: value for name, value in said.items() if value is not None}
-    return msgspec.structs.replace(otherwise, **changes)
+    return replace(otherwise, **{name: value for name, value in said.items() if value is not None})

@@ -89,6 +89,17 @@ def test_a_limit_exits_75_and_can_be_resumed(regular):  # spec: I2 B5
     assert regular.hold("resume", id, "--max-rounds", "50").returncode == 0
 
 
+def test_what_all_runs_may_spend_is_not_reset_by_a_resume(regular):  # spec: B5 P7
+    rows = tuple({**row, "usage": {"input": 90, "output": 10}} for row in BUSY)
+    done = regular.run(rows, "--session-budget-tokens", "100")
+    id = regular.json("ls")["sessions"][0]["id"]
+    again = regular.hold("resume", id)
+    assert (75, 75) == (done.returncode, again.returncode), again.stdout
+    assert "of the session reached: 100 of 100 tokens (100%)" in again.stdout
+    assert regular.session(id)["tokens"] == {"input": 90, "output": 10}
+    assert regular.hold("resume", id, "--session-budget-tokens", "5000").returncode == 0
+
+
 def test_a_question_without_a_terminal_exits_5_and_is_answered(regular):  # spec: B11 I2
     done = regular.run(ASKING, "--mode", "ask")
     id = regular.json("ls")["sessions"][0]["id"]

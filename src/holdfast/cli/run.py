@@ -17,7 +17,15 @@ from holdfast.core.modes import MODES
 from holdfast.wire import Created, LimitsIn, NewSession, PromptIn, PromptOut
 
 F = TypeVar("F", bound=Callable[..., Any])
-LIMITS = ("budget_usd", "budget_tokens", "max_tool_calls", "max_rounds", "max_time")
+LIMITS = (
+    "budget_usd",
+    "budget_tokens",
+    "session_budget_usd",
+    "session_budget_tokens",
+    "max_tool_calls",
+    "max_rounds",
+    "max_time",
+)
 SCRIPTED = "scripted:"
 
 
@@ -25,6 +33,8 @@ def limit_options(command: F) -> F:
     for option in (
         click.option("--budget-usd", type=click.FloatRange(0), help="Dollars for this run."),
         click.option("--budget-tokens", type=click.IntRange(0), help="Tokens for this run."),
+        click.option("--session-budget-usd", type=click.FloatRange(0), help="All runs together."),
+        click.option("--session-budget-tokens", type=click.IntRange(0), help="All runs together."),
         click.option("--max-tool-calls", type=click.IntRange(0), help="Default 50; 0: no limit."),
         click.option("--max-rounds", type=click.IntRange(0), help="Rounds of this run."),
         click.option("--max-time", type=click.FloatRange(0), help="Seconds for this run."),

@@ -121,7 +121,7 @@ def exceeded(
                 reason=gauge.reason,
                 percent=gauge.percent,
                 limit=gauge.name,
-                text=f"{LABELS[gauge.name]} reached: {_of(gauge)}.",
+                text=f"{LABELS[gauge.name]} reached: {_of(gauge)}.{RAISED.get(gauge.name, '')}",
             )
     return None
 
@@ -201,6 +201,10 @@ LABELS = {
     "tool_calls": "Tool call limit",
     "rounds": "Round limit",
     "time": "Time limit",
+}
+RAISED = {  # what a fresh window does not help
+    "session_cost": " A resume with --session-budget-usd raises it.",
+    "session_tokens": " A resume with --session-budget-tokens raises it.",
 }
 _UNIT = {
     "cost": "",

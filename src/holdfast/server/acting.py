@@ -31,6 +31,7 @@ from holdfast.wire import (
     PROMPT_BYTES,
     AnswerIn,
     Done,
+    LimitsIn,
     PlanOut,
     PromptIn,
     PromptOut,
@@ -137,6 +138,7 @@ async def prompt(desk: Desk, id: SessionId, given: PromptIn, *, unix: bool) -> P
     lend(desk, id, given.environ, unix=unix)
     check_prompt(given.text, given.images)
     before = await equipped(desk, id)
+    await _recap(desk, id, given.limits)
     input = given.input or secrets.token_hex(8)
     asked = None if given.limits is None else limits(given.limits, before.limits)
     sent = i.SendPrompt(input=InputId(input), text=given.text, limits=asked)
@@ -189,7 +191,16 @@ async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
         await paid(desk, id)
     if handed:
         session = (await desk.engine.submit(id, handed)).session
+    await _recap(desk, id, given.limits)
     return session
+
+
+async def _recap(desk: Desk, id: SessionId, given: LimitsIn | None) -> None:
+    """What all runs of a session may spend is the session's own, and is said anew where it is not
+    enough any more (SPEC B5)."""
+    cap = given.cap() if given else None
+    if cap is not None:
+        await desk.engine.submit(id, i.ConfigureSession(cap=cap))
 
 
 def _handed_over(desk: Desk, session: Session, given: ResumeIn) -> i.ConfigureSession | None:

@@ -291,6 +291,8 @@ export interface LimitsIn {
   max_tool_calls?: number | null;
   max_rounds?: number | null;
   max_time?: number | null;
+  session_budget_usd?: number | null;
+  session_budget_tokens?: number | null;
 }
 
 export interface ModelsOut {

@@ -6,13 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.house import END, NAP, words
+from tests.browser.house import END, NAP, call, words
 from tests.browser.tab import until
 
 TEXT = words(200)
+WORK = call("delegate", task="Make a.txt.", context="It holds an A.")
+CODER = {"coder": True, "text": words(2000), "chunk_ms": 40}
+DURING = {
+    "streaming": "while answering",
+    "tools": "while using tools",
+    "coder": "while a coder worked",
+}
 PHASES = {
     "streaming": ({"text": TEXT, "chunk_ms": 25}, END),
     "tools": ({"text": "A nap.", "tool_calls": [NAP]}, END),
+    "coder": ({"text": "Over to you.", "tool_calls": [WORK]}, END, CODER),
 }
 
 
@@ -23,8 +31,10 @@ def killed(tab, house, phase):
     tab.say("go")
     if phase == "streaming":
         until(lambda: "w0020" in tab.streamed(), "the first words")
-    else:
+    elif phase == "tools":
         house.napping(id)
+    else:
+        until(lambda: house.session(id)["phase"] == "delegating_coder", "a coder at work")
     had = tab.streamed()
     house.kill()
     until(lambda: tab.line != "live", "a page that knows")
@@ -39,8 +49,7 @@ def test_resume_carries_on(visit, own_house, phase):
     tab = visit(own_house)
     id = killed(tab, own_house, phase)
     assert "Resume where you left off?" in tab.part("banner-title").inner_text()
-    expected = "while answering" if phase == "streaming" else "while using tools"
-    assert expected in tab.part("banner-where").inner_text()
+    assert DURING[phase] in tab.part("banner-where").inner_text()
     until(lambda: tab.part("banner-resume").is_enabled(), "a button")
     tab.resume()
     tab.no_banner()

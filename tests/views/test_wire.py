@@ -18,7 +18,7 @@ from holdfast.core.session import (
 from holdfast.views.plain import DOING, DURING, REASONS, TABLES, TROUBLE
 from holdfast.views.stops import stop_out
 from holdfast.views.table import unique_digits
-from holdfast.views.timeline import Timeline, clean
+from holdfast.views.timeline import Timeline, clean, title
 from holdfast.views.words import EXIT_CODES, STOPPED, banner, beyond, explained, strip
 from holdfast.wire import KINDS, LimitsIn, event_in, event_out
 
@@ -102,6 +102,13 @@ def test_a_call_is_one_line_when_it_ends():
     assert timeline.doing == "shell make..."
     lines = timeline.add(e.CallFinished(call=call.id, output="boom", failed=True, millis=2500))
     assert [line.text for line in lines] == ["x shell make... (2s): boom"]
+
+
+def test_a_call_about_several_files_names_them():
+    call = Call(
+        id=CallId("c"), name="apply_patchset", arguments='{"files": []}', files=("a.py", "b.py")
+    )
+    assert "apply_patchset a.py, b.py" == title(call)
 
 
 def test_a_call_of_before_has_its_name_and_one_that_is_refused_its_reason():

@@ -186,7 +186,7 @@ def title(call: Call) -> str:
     about = ""
     if isinstance(given, dict):
         named = (given.get(key) for key in ("command", "path", "pattern", "message", "task"))
-        about = next((str(value) for value in named if value), "")
+        about = next((str(value) for value in named if value), "") or ", ".join(call.files)
     return f"{call.name} {_first_line(about)}".strip()
 
 

@@ -43,6 +43,7 @@ def test_a_refusal_is_classified_and_asked_once(name, status, error):
 def test_the_wait_that_a_provider_asks_for_is_kept(name):
     failed, _ = run(failure(name, broken(429, retry_after=77)))
     assert failed.retry_after_ms == 77_000
+    assert failed.message.endswith("answered 429.")  # one full stop
 
 
 @pytest.mark.parametrize("name", lines.ALL)

@@ -327,9 +327,10 @@ def _refused(error: ModelHTTPError, who: str, now_ms: int) -> ModelFailed:
     body = _body(error) or getattr(response, "text", "")
     said = classify(error.status_code, headers=dict(headers), body=body, now_ms=now_ms)
     near = f" Did you mean {error.suggested_model_id}?" if error.suggested_model_id else ""
+    words = said.message.rstrip(".") or "without a word"
     return ModelFailed(
         said.error,
-        f"{who} answered {error.status_code}: {said.message or 'without a word'}.{near}",
+        f"{who} answered {error.status_code}: {words}.{near}",
         status=error.status_code,
         retry_after_ms=said.retry_after_ms,
     )

@@ -19,9 +19,9 @@ from holdfast.views.document import SessionOut
 from holdfast.wire import Created, EventsOut, NewSession, RunOut
 from tests.agents.builtin.house import call, repository
 
-SLOWLY = {"text": "one two three four five six seven eight nine ten " * 5, "chunk_ms": 40}
+SLOWLY = {"text": "one two three four five six seven eight nine ten " * 10, "chunk_ms": 40}
 WRITE = call("write", path="a.txt", content="A\n")
-NAP = call("shell", command="echo ran >> ledger; sleep 4")
+NAP = call("shell", command="echo ran >> ledger; sleep 60")
 AFTER = {"text": "On with it.", "tool_calls": [call("write", path="b.txt", content="B\n")]}
 END = {"text": "Done."}
 

@@ -23,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 FAILED, USAGE, NOT_FOUND, QUESTION, TIMEOUT, INTERRUPT = 1, 2, 3, 5, 124, 130
 EXITS = {"not_found": NOT_FOUND, "ambiguous": USAGE, "invalid": USAGE, "too_large": USAGE}
 EXITS |= {"would_lose": USAGE}
+FEW = 3  # ids that one line names
 
 
 def json_option(command: F) -> F:
@@ -59,8 +60,12 @@ def say_bulk(found: "BulkOut", *, as_json: bool) -> int:
         return 0
     for id in found.resumed:
         print(f"Resumed {id}")
+    why: dict[str, list[str]] = {}
     for skipped in found.skipped:
-        print(f"Skipped {skipped.id}: {clean(skipped.reason)}")
+        why.setdefault(skipped.reason, []).append(skipped.id)
+    for reason, ids in why.items():
+        rest = f" and {len(ids) - FEW} more" if len(ids) > FEW else ""
+        print(f"Skipped {', '.join(ids[:FEW])}{rest}: {clean(reason)}")
     if not found.resumed:
         print("Nothing was resumed.")
     return 0

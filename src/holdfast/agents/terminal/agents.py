@@ -22,10 +22,9 @@ from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import filled, without_prompt
 from holdfast.agents.terminal import hands, place
 from holdfast.agents.terminal.hooks import write_settings
-from holdfast.agents.terminal.known import Known, known_of, problem_of
-from holdfast.agents.terminal.manner import Manner, Waits
+from holdfast.agents.terminal.known import Known, known_of, manner_of, problem_of
+from holdfast.agents.terminal.manner import Waits
 from holdfast.agents.terminal.place import Marks
-from holdfast.agents.terminal.record import FORMATS
 from holdfast.agents.terminal.seam import Terminals
 from holdfast.agents.terminal.seat import Seat
 from holdfast.core import events as e
@@ -123,7 +122,7 @@ class TerminalAgents:
         session = await self._announce(session, launch, how, token)
         command = commands.resume if resumed else commands.start
         fits = words is not None and len(words.encode()) <= LONGEST and _has_prompt(command)
-        seat = self._sit(session, launch, known, asked=token if resumed else None)
+        seat = self._sit(session, launch, known, token=token, asked=token if resumed else None)
         seat.read_from(self._record_size(known, token))
         if session.run is not None and words is not None:
             seat.mark(session.run.number, session.round, argument=fits)
@@ -208,10 +207,11 @@ class TerminalAgents:
         except OSError as error:
             LOG.warning("session %s: its agent cannot be listened to: %s", session.id, error)
             return
-        seat = self._sit(session, launch, known, asked=None)
-        mark = self._marks.read(seat.name)
-        run = session.run
+        mark, run = self._marks.read(_name(session.id, launch)), session.run
+        unnamed = mark is not None and mark.other == session.token
+        seat = self._sit(session, launch, known, token=None if unnamed else session.token)
         seat.read_from(mark.offset if mark else self._record_size(known, session.token))
+        seat.record.since = mark.at if mark else seat.record.since
         if run is not None and run.delivered:
             ours = mark is not None and mark.run == run.number
             begun = mark.round if ours and mark else _round_before(session)
@@ -222,36 +222,27 @@ class TerminalAgents:
         seat.listen(pane.pid if pane is not None else 0)
 
     def _sit(
-        self, session: Session, launch: LaunchNumber, known: Known, *, asked: Token | None
+        self,
+        session: Session,
+        launch: LaunchNumber,
+        known: Known,
+        *,
+        token: Token | None,
+        asked: Token | None = None,
     ) -> Seat:
         async def submit(given: i.Input) -> Any:
             return await self.submit(session.id, given)
 
-        commands = known.commands
-        manner = Manner(
-            format=commands.format if commands.format in FORMATS else "",
-            where=known.profile.transcript,
-            environ=known.environ,
-            folder=session.workspace.path,
-            interrupt=commands.interrupt,
-            unknown=commands.unknown,
-            hooks=commands.speaks,
-            busy=commands.busy,
-            asks=commands.asks,
-            idle=commands.idle,
-            errors=commands.errors,
-            grant=commands.grant,
-            deny=commands.deny,
-        )
         return Seat(
             session,
             launch,
-            manner=manner,
+            manner=manner_of(known, session),
             terminals=self._terminals,
             marks=self._marks,
             submit=submit,
             now=self._clock.now,
             waits=self._waits,
+            token=token,
             asked=asked,
         )
 

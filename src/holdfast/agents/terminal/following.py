@@ -21,7 +21,7 @@ class Following:
     """`readable` False: nobody here understands its record, or there is none."""
 
     def __init__(self, manner: Manner, bell: Bell, *, since: float) -> None:
-        self._manner, self._bell, self._since = manner, bell, since
+        self._manner, self._bell, self.since = manner, bell, since
         self._reader = RecordReader(manner.format) if manner.format and manner.where else None
         self._tail: Tail | Rows | None = None
         self.start_at = 0
@@ -51,7 +51,7 @@ class Following:
         if self._reader is None or now - self._looked < SEEK:
             return None
         self._looked = now
-        found = place.newest(self._manner, since=self._since)
+        found = place.newest(self._manner, since=self.since)
         if found is None or found[0] == than:
             return None
         self._follow(found[1], found[0], 0)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from holdfast.agents.comeback import Comeback
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import Commands, Profile
+from holdfast.agents.terminal.manner import Manner
+from holdfast.agents.terminal.record import FORMATS
 from holdfast.agents.terminal.seam import Terminals
 from holdfast.core.session import Session
 
@@ -22,6 +24,25 @@ def known_of(profiles: Profiles, comeback: Comeback, session: Session) -> Known:
     if profile is None or profile.terminal is None:
         raise OSError(f"{session.agent!r} has no terminal command here")
     return Known(profile, profile.terminal, comeback.environ(profile, session))
+
+
+def manner_of(known: Known, session: Session) -> Manner:
+    commands = known.commands
+    return Manner(
+        format=commands.format if commands.format in FORMATS else "",
+        where=known.profile.transcript,
+        environ=known.environ,
+        folder=session.workspace.path,
+        interrupt=commands.interrupt,
+        unknown=commands.unknown,
+        hooks=commands.speaks,
+        busy=commands.busy,
+        asks=commands.asks,
+        idle=commands.idle,
+        errors=commands.errors,
+        grant=commands.grant,
+        deny=commands.deny,
+    )
 
 
 def problem_of(

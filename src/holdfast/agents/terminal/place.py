@@ -25,7 +25,9 @@ class Mark(Value):
     run: int
     round: int  # the last one before it
     offset: int = 0
+    at: float = 0.0  # seconds
     argument: bool = False  # it was given to the program at its start: it cannot get lost
+    other: Token | None = None  # the session's conversation then, where another was begun
     typed: bool = False  # in the terminal: it is before this place, not after it
 
 

@@ -58,12 +58,13 @@ class Seat:
         submit: Submit,
         now: Callable[[], Millis],
         waits: Waits,
+        token: Token | None,
         asked: Token | None = None,
     ) -> None:
         self.launch, self.name = launch, f"{session.id}-{launch}"
         self.cookie = f"{session.id}:{launch}"
         self.manner, self.terminals, self.marks, self.waits = manner, terminals, marks, waits
-        self.token = session.token
+        self.token, self._other = token, session.token if session.token != token else None
         self._id, self._asked, self._submit, self._now = session.id, asked, submit, now
         self._bell = Bell()
         self.record = Following(manner, self._bell, since=time.time() - 1)
@@ -89,7 +90,9 @@ class Seat:
 
     def mark(self, run: RunNumber, round: RoundNumber, *, argument: bool = False) -> None:
         """Before the prompt is handed over."""
-        mark = Mark(run=run, round=round, offset=self.record.offset, argument=argument)
+        other = self._other if self.token is None else None
+        place, at = self.record.offset, self.record.since
+        mark = Mark(run=run, round=round, offset=place, at=at, argument=argument, other=other)
         self.marks.write(self.name, mark)
         self.begin(run, round, known=round)
 

@@ -12,6 +12,7 @@ from tests.browser.proxy import Network
 from tests.cli.desk import User, alive, until
 
 _scripts = itertools.count(1)
+_files = itertools.count(1)
 
 
 def call(name, **given):
@@ -21,6 +22,17 @@ def call(name, **given):
 def words(count, name="w"):
     """Text of which every piece can be told from every other."""
     return " ".join(f"{name}{n:04}" for n in range(count))
+
+
+def held(folder, text, *after):
+    """A reply that waits after so many words, each time until it is let go."""
+    files = [str(folder / f"go-{next(_files)}") for _ in after]
+    pauses = [{"after": n, "until": file} for n, file in zip(after, files, strict=True)]
+    return {"text": text, "pauses": pauses}
+
+
+def let_go(reply, n=0):
+    Path(reply["pauses"][n]["until"]).touch()
 
 
 NAP = call("shell", command="echo ran >> ledger; sleep 60")

@@ -6,39 +6,39 @@ import pytest
 
 from tests.browser.chromium import freeze, thaw
 from tests.browser.conftest import tab_of
-from tests.browser.house import END, words
+from tests.browser.house import END, held, let_go, words
 from tests.browser.tab import until
 
-COUNT = 280
-TEXT = words(COUNT)
-STREAM = {"text": TEXT, "chunk_ms": 12}
+TEXT = words(280)
+SEEN, FURTHER = 60, 200  # words that come before anything fails, and while it does
 LAST = TEXT.split()[-1]
 
 
-def begin(tab, house):
-    """A stream of which some has been seen."""
-    id = house.create(STREAM, prompt=None)
+def begin(tab, house, *after):
+    """A stream of which all that was said has been seen; it goes on when it is let go."""
+    reply = held(house.folder, TEXT, SEEN, *(after or [FURTHER]))
+    id = house.create(reply, prompt=None)
     tab.open(id).drives()
     tab.say("go")
-    until(lambda: "w0030" in tab.streamed(), "the first words")
-    return id
+    until(lambda: tab.streamed() == words(SEEN), "the first words")
+    return id, reply
 
 
-def behind(tab, house, id):
-    """The daemon has gone on by a hundred words, and the tab has not."""
-    shown = tab.streamed()
+def behind(tab, house, id, reply):
+    """The daemon goes on, and the tab does not."""
+    let_go(reply)
 
     def gone_on():
         where = house.ask("GET", f"/api/sessions/{id}/checkpoint")
-        told = (where.get("checkpoint") or where).get("accumulated") or TEXT
-        return len(told) > len(shown) + 600
+        return (where.get("checkpoint") or where)["accumulated"].strip() == words(FURTHER)
 
     until(gone_on, "a daemon that goes on")
-    return shown
+    assert tab.streamed() == words(SEEN)
 
 
-def whole(tab, house, id):
+def whole(tab, house, id, reply):
     """The stream ends, and the tab has every word of it once, in order."""
+    let_go(reply, 1)
     house.stopped(id)
     until(lambda: tab.streamed().endswith(LAST), "the end of the text")
     assert tab.streamed() == TEXT
@@ -50,95 +50,93 @@ def whole(tab, house, id):
 
 
 def test_nothing_fails(tab, house):
-    id = begin(tab, house)
-    whole(tab, house, id)
+    id, reply = begin(tab, house)
+    let_go(reply)
+    whole(tab, house, id, reply)
 
 
 def test_the_connection_is_cut(tab, house):
-    id = begin(tab, house)
+    id, reply = begin(tab, house)
     house.network.cut()
     until(lambda: tab.line == "offline", "a page that knows")
-    shown = behind(tab, house, id)
-    assert tab.streamed() == shown
+    behind(tab, house, id, reply)
     house.network.heal()
     tab.live()
-    whole(tab, house, id)
+    whole(tab, house, id, reply)
 
 
 def test_it_is_cut_again_and_again(tab, house):
-    id = begin(tab, house)
-    for _ in range(4):
-        had = tab.streamed()
+    id, reply = begin(tab, house, 100, 140, 180)
+    for n, count in enumerate((100, 140, 180, 280)):
         house.network.cut()
         until(lambda: tab.line == "offline", "a page that knows")
+        let_go(reply, n)
         house.network.heal()
         tab.live()
-        until(lambda had=had: len(tab.streamed()) > len(had), "more words")
-    whole(tab, house, id)
+        until(lambda count=count: tab.streamed() == words(count), "more words")
+    whole(tab, house, id, reply)
 
 
 def test_a_black_hole_that_ends(tab, house):
-    id = begin(tab, house)
+    id, reply = begin(tab, house)
     house.network.swallow()
-    shown = behind(tab, house, id)
-    assert len(tab.streamed()) - len(shown) < 100  # what was on its way
+    behind(tab, house, id, reply)
     house.network.heal()
-    whole(tab, house, id)
+    whole(tab, house, id, reply)
 
 
 def test_a_black_hole_that_does_not_end_is_left_for_another_connection(visit, house):
     tab = visit(house)
     tab.page.clock.install()
-    id = begin(tab, house)
+    id, reply = begin(tab, house)
     before = house.network.connections
     house.network.swallow()
-    shown = behind(tab, house, id)
-    assert len(tab.streamed()) - len(shown) < 100
+    behind(tab, house, id, reply)
     tab.page.clock.run_for(40_000)  # asked, and no answer: as the page's own clock has it
     until(lambda: house.network.connections > before, "another connection")
+    let_go(reply, 1)
     house.stopped(id)
     until(lambda: tab.streamed().endswith(LAST), "the end of the text")
     assert tab.streamed() == TEXT and tab.errors == []
 
 
 def test_the_browser_is_offline(tab, house):
-    id = begin(tab, house)
+    id, reply = begin(tab, house)
     tab.page.context.set_offline(True)
     until(lambda: tab.line != "live", "a page that knows")
-    shown = behind(tab, house, id)
-    assert tab.streamed() == shown
+    behind(tab, house, id, reply)
     tab.page.context.set_offline(False)
     tab.live()
-    whole(tab, house, id)
+    whole(tab, house, id, reply)
 
 
 def test_the_page_is_frozen(left_alone, house):
     tab = tab_of(left_alone, house, log_in=True)
-    id = begin(tab, house)
+    id, reply = begin(tab, house)
     freeze(tab.page)
-    kept = house.ask("GET", f"/api/sessions/{id}/checkpoint")
-    here = (kept.get("checkpoint") or kept)["accumulated"]
+    for n in range(2):
+        let_go(reply, n)
     house.stopped(id)
     thaw(tab.page)
     until(lambda: tab.page.evaluate("document.visibilityState") == "visible", "a visible page")
-    assert len(here) < len(TEXT)
-    whole(tab, house, id)
+    whole(tab, house, id, reply)
 
 
 def test_another_tab_is_in_front(left_alone, house):
     tab = tab_of(left_alone, house, log_in=True)
-    id = begin(tab, house)
+    id, reply = begin(tab, house)
     other = left_alone.new_page()
     other.bring_to_front()
     until(lambda: tab.page.evaluate("document.visibilityState") == "hidden", "a hidden page")
-    had = tab.streamed()
-    until(lambda: len(tab.streamed()) > len(had) + 200, "words that come all the same")
+    let_go(reply)
+    until(lambda: tab.streamed() == words(FURTHER), "words that come all the same")
     tab.page.bring_to_front()
-    whole(tab, house, id)
+    whole(tab, house, id, reply)
 
 
 def test_a_resume_without_a_network_is_done_once_there_is_one(tab, house):  # spec: K4 P8
-    id = house.create(STREAM, END)
+    reply = held(house.folder, TEXT, SEEN)
+    id = house.create(reply, END)
     house.streaming(id)
     house.ask("POST", f"/api/sessions/{id}/cancel", {})
     tab.open(id).shows_banner("cancelled")
@@ -147,6 +145,7 @@ def test_a_resume_without_a_network_is_done_once_there_is_one(tab, house):  # sp
     tab.resume()
     until(lambda: tab.part("banner-resume").inner_text() == "Queued", "a resume that waits")
     assert len(house.events(id, "run_started")) == 1
+    let_go(reply)
     house.network.heal()
     tab.no_banner()
     house.stopped(id)

@@ -44,16 +44,25 @@ class ScriptedTool(Value, forbid_unknown_fields=True):
     input: dict[str, object] = msgspec.field(default_factory=dict)
 
 
+class ScriptedPause(Value, forbid_unknown_fields=True):
+    """In the middle of a text: whoever wrote the script says when it goes on, by making a file."""
+
+    after: int  # words
+    until: str  # a file
+
+
 class Row(Value, forbid_unknown_fields=True):
     text: str = ""
     thinking: str = ""
     tool_calls: tuple[ScriptedTool, ...] = ()
     chunk_ms: float = 0  # per word
+    pauses: tuple[ScriptedPause, ...] = ()
     usage: ScriptedUsage = ScriptedUsage()
     fail: ScriptedFailure | None = None
     coder: bool = False
 
 
+LOOK = 0.02  # seconds between two looks for the file of a pause
 SUMMARY = "Summary of the first {} messages."
 _row = msgspec.json.Decoder(Row)
 
@@ -88,13 +97,15 @@ class ScriptedModel:
         n = request.finished
         row = rows[n] if n < len(rows) else Row(text="done")
         if request.summary:  # no row of its own; as slow as the one that comes next
-            row = Row(text=SUMMARY.format(len(request.messages) - 1), chunk_ms=row.chunk_ms)
+            text = SUMMARY.format(len(request.messages) - 1)
+            row = Row(text=text, chunk_ms=row.chunk_ms, pauses=row.pauses)
         self._maybe_fail((request.coder, n), row)
         part = 0
         if row.thinking:
             yield ThinkingPiece(text=row.thinking, part=part)
             part += 1
-        for word in _words(row.text):
+        for said, word in enumerate(_words(row.text)):
+            await _paused(row.pauses, said)
             yield TextPiece(text=word, part=part)
             await asyncio.sleep(row.chunk_ms / 1000)
         for k, call in enumerate(row.tool_calls, start=part + 1):
@@ -118,6 +129,12 @@ class ScriptedModel:
             status=failure.status,
             retry_after_ms=None if wait is None else int(wait * 1000),
         )
+
+
+async def _paused(pauses: tuple[ScriptedPause, ...], said: int) -> None:
+    for pause in pauses:
+        while pause.after == said and not Path(pause.until).exists():  # noqa: ASYNC110, ASYNC240  a file
+            await asyncio.sleep(LOOK)
 
 
 def _words(text: str) -> list[str]:

@@ -1,9 +1,8 @@
 """A session for each reason a run can stop for: real runs, each really stopped by that."""
 
-from tests.browser.house import END, call, words
+from tests.browser.house import END, call, held, let_go, words
 
 LIST = {"text": "Looking.", "tool_calls": [call("list")], "usage": {"input": 60, "output": 40}}
-SLOWLY = {"text": words(600), "chunk_ms": 30}
 
 # reason: what its strip begins with, its tint (SPEC K2)
 STOPS = {
@@ -20,19 +19,29 @@ STOPS = {
 
 def stop(house, reason):
     """The id of a session that has just stopped for this reason."""
+    if reason in RUNS:
+        rows, limits = RUNS[reason]
+        id = house.create(*rows, title=reason, limits=limits)
+        house.stopped(id)
+        return id
+    reply = held(house.folder, words(600), 100)
     if reason == "interrupted":
-        return house.interrupted(SLOWLY, END, title=reason)
-    rows, limits = RUNS[reason]
-    id = house.create(*rows, title=reason, limits=limits)
-    if reason == "cancelled":
-        house.streaming(id)
-        house.ask("POST", f"/api/sessions/{id}/cancel", {})
+        id = house.interrupted(reply, END, title=reason)
+    else:
+        id = cancelled(house, reply, END, title=reason)
+    let_go(reply)
+    return id
+
+
+def cancelled(house, *rows, **wanted):
+    id = house.create(*rows, **wanted)
+    house.streaming(id)
+    house.ask("POST", f"/api/sessions/{id}/cancel", {})
     house.stopped(id)
     return id
 
 
 RUNS = {
-    "cancelled": ((SLOWLY, END), {}),
     "budget_exceeded": ((LIST, END), {"budget_tokens": 100}),
     "tool_limit": ((LIST, END), {"max_tool_calls": 1}),
     "round_limit": ((LIST, END), {"max_rounds": 1}),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.house import END, call, words
+from tests.browser.house import END, call, held, words
 from tests.browser.stops import stop
 from tests.browser.tab import until
 
@@ -85,7 +85,7 @@ def test_no_state_has_a_serious_fault(visit, house, sessions, scheme):
     tab.page.goto(f"{house.network.address}/stats")
     until(lambda: tab.part("stats").count() == 1 and "Runs" in tab.part("stats").inner_text(), "it")
     look("stats")
-    running = house.create({"text": words(300), "chunk_ms": 30})
+    running = house.create(held(house.folder, words(300), 100))
     tab.open(running)
     until(lambda: "w0001" in tab.streamed(), "words")
     look("running")

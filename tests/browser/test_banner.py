@@ -4,8 +4,8 @@
 
 import pytest
 
-from tests.browser.house import END, call, words
-from tests.browser.stops import SLOWLY, STOPS, stop
+from tests.browser.house import END, call, held, let_go, words
+from tests.browser.stops import STOPS, cancelled, stop
 from tests.browser.tab import until
 
 # Tailwind's own palette, as it is published: background, border, text.
@@ -147,9 +147,9 @@ def test_a_double_click_resumes_once(tab, house):
 
 
 def test_two_browsers_resume_at_once_and_one_run_begins(visit, house):  # spec: A7
-    id = house.create(
-        {"text": "Looking.", "tool_calls": [call("list")]}, SLOWLY, limits={"max_tool_calls": 1}
-    )
+    looks = {"text": "Looking.", "tool_calls": [call("list")]}
+    goes_on = held(house.folder, words(3), 1)
+    id = house.create(looks, goes_on, limits={"max_tool_calls": 1})
     house.stopped(id)
     tabs = [visit(house).open(id) for _ in range(2)]  # two profiles: no lock between them
     for tab in tabs:
@@ -166,12 +166,14 @@ def test_two_browsers_resume_at_once_and_one_run_begins(visit, house):  # spec: 
 
 
 def test_the_button_is_dead_while_a_run_is_active(tab, house):
-    id = stop(house, "cancelled")
+    reply = held(house.folder, words(3), 1)
+    id = cancelled(house, reply)
     tab.open(id).shows_banner("cancelled")
     tab.say(words(3))
     tab.no_banner()
     assert tab.part("banner-resume").count() == 0
     tab.page.keyboard.press("Alt+r")
+    let_go(reply)
     house.stopped(id)
     assert tab.said("resume") == []
 

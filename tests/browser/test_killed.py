@@ -6,31 +6,36 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.house import END, NAP, call, words
+from tests.browser.house import END, NAP, call, held, let_go, words
 from tests.browser.tab import until
 
-TEXT = words(200)
 WORK = call("delegate", task="Make a.txt.", context="It holds an A.")
-CODER = {"coder": True, "text": words(2000), "chunk_ms": 40}
 DURING = {
     "streaming": "while answering",
     "tools": "while using tools",
     "coder": "while a coder worked",
 }
-PHASES = {
-    "streaming": ({"text": TEXT, "chunk_ms": 25}, END),
-    "tools": ({"text": "A nap.", "tool_calls": [NAP]}, END),
-    "coder": ({"text": "Over to you.", "tool_calls": [WORK]}, END, CODER),
-}
+PHASES = tuple(DURING)
+
+
+def script(phase, reply):
+    match phase:
+        case "streaming":
+            return reply, END
+        case "tools":
+            return {"text": "A nap.", "tool_calls": [NAP]}, END
+        case "coder":
+            return {"text": "Over to you.", "tool_calls": [WORK]}, END, {"coder": True, **reply}
 
 
 def killed(tab, house, phase):
     """Killed while the page looks on; started again by the user."""
-    id = house.create(*PHASES[phase], prompt=None)
+    reply = held(house.folder, words(200), 40)
+    id = house.create(*script(phase, reply), prompt=None)
     tab.open(id).drives()
     tab.say("go")
     if phase == "streaming":
-        until(lambda: "w0020" in tab.streamed(), "the first words")
+        until(lambda: tab.streamed() == words(40), "the first words")
     elif phase == "tools":
         house.napping(id)
     else:
@@ -39,6 +44,7 @@ def killed(tab, house, phase):
     house.kill()
     until(lambda: tab.line != "live", "a page that knows")
     assert tab.streamed().startswith(had)  # what was read stays readable
+    let_go(reply)
     house.up()
     tab.shows_banner("interrupted")
     return id

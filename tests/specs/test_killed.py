@@ -19,7 +19,8 @@ from holdfast.views.document import SessionOut
 from holdfast.wire import Created, EventsOut, NewSession, RunOut
 from tests.agents.builtin.house import call, repository
 
-SLOWLY = {"text": "one two three four five six seven eight nine ten " * 10, "chunk_ms": 40}
+UNTIL_LET_GO = {"pauses": [{"after": 2, "until": "GO"}]}
+SLOWLY = {"text": "one two three four five", **UNTIL_LET_GO}
 WRITE = call("write", path="a.txt", content="A\n")
 NAP = call("shell", command="echo ran >> ledger; sleep 60")
 AFTER = {"text": "On with it.", "tool_calls": [call("write", path="b.txt", content="B\n")]}
@@ -52,12 +53,16 @@ class Machine:
 
     def begin(self, *rows: dict, mode: str = "full") -> str:
         script = self.folder / "script.jsonl"
-        script.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        script.write_text(text.replace('"GO"', json.dumps(str(self.folder / "go"))))
         self.hold("up", "--no-open", "--port", "0")
         wanted = NewSession(
             folder=str(self.folder / "repo"), prompt="go", model=f"scripted:{script}", mode=mode
         )
         return self.client.post("/api/sessions", wanted, Created).id
+
+    def let_go(self) -> None:
+        (self.folder / "go").touch()
 
     def kill(self) -> None:
         pid = json.loads((self.home / "daemon.json").read_text())["pid"]
@@ -151,6 +156,7 @@ def test_killed_in_each_phase_it_carries_on_and_repeats_nothing(machine, phase):
     before = machine.events(id)
 
     machine.kill()
+    machine.let_go()
     machine.hold("up", "--no-open", "--port", "0")
     stopped = machine.session(id)
 
@@ -207,11 +213,12 @@ def test_killed_while_the_past_is_summarised_it_is_done_again_and_nothing_is_los
     step = {"text": "Step.", "tool_calls": [WRITE], "usage": {"input": 100}}
     full = {**step, "usage": {"input": 900}}
     id = machine.begin(
-        step, step, step, full, {"tool_calls": AFTER["tool_calls"], "chunk_ms": 400}, END
+        step, step, step, full, {"tool_calls": AFTER["tool_calls"], **UNTIL_LET_GO}, END
     )
     notices = lambda: [x for x in machine.events(id) if x.data.get("kind") == "compacting"]  # noqa: E731
     machine.until(notices)
     machine.kill()
+    machine.let_go()
     machine.hold("up", "--no-open", "--port", "0")
 
     kinds = [x.type for x in machine.events(id)]

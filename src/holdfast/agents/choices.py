@@ -34,6 +34,7 @@ class Choices:
     ) -> None:
         self._registry, self._profiles, self._models = registry, profiles, models
         self._config = config
+        self._windows: dict[str, int | None] = {}
         self._asking: asyncio.Task[list[AgentRow]] | None = None
 
     async def agents(self) -> AgentsOut:
@@ -77,7 +78,11 @@ class Choices:
         provider, _, model = session.model.rpartition(":")
         if not session.context or not model or provider == "scripted":
             return None
-        found = await window(provider, model)
+        if (
+            session.model not in self._windows
+        ):  # asked with every push to a page: no thread for that
+            self._windows[session.model] = await window(provider, model)
+        found = self._windows[session.model]
         own = int(self._config.get("context_window")) if session.via == BUILTIN else 0
         return min(found, own) if found and own else found
 

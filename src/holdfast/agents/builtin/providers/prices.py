@@ -32,7 +32,6 @@ async def window(provider: str, model: str) -> int | None:
     return await asyncio.to_thread(_window, _SAME.get(provider, provider), model)
 
 
-@lru_cache(maxsize=256)
 def _window(provider: str, model: str) -> int | None:
     from genai_prices import data_snapshot  # noqa: PLC0415  half a second
 

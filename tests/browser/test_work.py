@@ -87,3 +87,20 @@ def test_a_fork_begins_with_what_was_said(tab, house):
     until(lambda: other.count() == 1, "the other session")
     until(lambda: tab.streamed() == "One way.", "what it begins with")
     assert "fork" in tab.part("title").inner_text()
+
+
+def test_what_is_opened_stays_in_sight(tab, house):
+    long = call("write", path="long.txt", content="a line\n" * 80)
+    later = [{"text": words(120), "tool_calls": [call("list")]} for _ in range(3)]
+    id = house.create({"text": "Writing.", "tool_calls": [long]}, *later, END)
+    house.stopped(id)
+    tab.page.set_viewport_size({"width": 1280, "height": 900})
+    tab.open(id).drives()
+    until(lambda: "All is done." in tab.streamed(), "the end")
+    tool = tab.part("tool").filter(has_text="long.txt").first
+    tool.get_by_role("button").first.click()
+    until(lambda: tab.part("tool-body").count() == 1, "what it was given")
+    house.ask("POST", f"/api/sessions/{id}/rename", {"title": "Something comes in"})
+    until(lambda: "Something comes in" in tab.part("title").inner_text(), "news")
+    box, log = tool.bounding_box(), tab.box("timeline")
+    assert log["y"] - 1 <= box["y"] < log["y"] + log["height"]

@@ -26,6 +26,7 @@ from holdfast.views.stops import stop_out
 from holdfast.views.timeline import title
 from holdfast.views.words import (
     beyond,
+    by_policy,
     headline,
     injected,
     resumed,
@@ -171,7 +172,7 @@ NOTICES: dict[type, Callable[[Any], tuple[Level, str]]] = {
         "info",
         f"The conversation was put in order for the model: {'; '.join(ev.repairs)}",
     ),
-    e.PolicyFired: lambda ev: ("info", f"{ev.trigger}: {ev.action} (attempt {ev.attempt})"),
+    e.PolicyFired: lambda ev: ("info", by_policy(ev)),
     e.SessionFailed: lambda ev: ("error", ev.message),
     e.WorkspaceLost: lambda ev: ("warning", workspace_lost(ev)),
     e.WorkspaceRebuilt: lambda ev: ("info", workspace_rebuilt(ev)),

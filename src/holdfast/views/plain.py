@@ -83,6 +83,22 @@ MODES: dict[str, str] = {
     "full": "Full access",
 }
 
+# What a runbook does by itself, and when (SPEC F4).
+TRIGGERS = {
+    "on_idle": "Quiet for a while",
+    "on_dead": "The agent was gone",
+    "on_error": "After an error",
+    "on_prompt": "A question came up",
+}
+ACTIONS = {
+    "nudge": "asked to go on",
+    "done": "taken as done",
+    "fail": "given up",
+    "resume": "resumed",
+    "escalate": "you are asked",
+    "gate": "checked by a command",
+}
+
 TABLES: dict[str, dict[str, str]] = {
     name: {str(key): text for key, text in table.items()}
     for name, table in (

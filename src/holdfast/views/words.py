@@ -6,14 +6,14 @@ the command line brings its own `clock`."""
 from collections.abc import Callable
 
 from holdfast.core.budget import LABELS
-from holdfast.core.events_life import BudgetWarned, ContextInjected
+from holdfast.core.events_life import BudgetWarned, ContextInjected, PolicyFired
 from holdfast.core.events_work import Rewound, WorkspaceLost, WorkspaceRebuilt
 from holdfast.core.offer import Offer, OfferKind
 from holdfast.core.session import ErrorClass, Phase, StopReason
 from holdfast.core.truth import Drift
 from holdfast.core.value import Value
 from holdfast.views.moments import age, clock, from_rfc3339
-from holdfast.views.plain import DOING, DURING, REASONS, TROUBLE
+from holdfast.views.plain import ACTIONS, DOING, DURING, REASONS, TRIGGERS, TROUBLE
 from holdfast.views.stops import StopOut
 
 Clock = Callable[[int], str]  # a moment as the time of day
@@ -147,6 +147,13 @@ def injected(event: ContextInjected) -> str:
 
 def warned(event: BudgetWarned) -> str:
     return f"{event.percent}% of the {LABELS.get(event.limit, event.limit).lower()} is used"
+
+
+def by_policy(event: PolicyFired) -> str:
+    """What a runbook did by itself, and why."""
+    why, what = TRIGGERS.get(event.trigger, event.trigger), ACTIONS.get(event.action, event.action)
+    again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+    return f"{why}: {what}{again} (by the runbook)"
 
 
 def went_back(event: Rewound) -> str:

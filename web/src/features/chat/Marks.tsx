@@ -28,7 +28,7 @@ export function Rewound({ item }: { item: RewoundItem }) {
 }
 
 export function Compacted({ item }: { item: CompactedItem }) {
-  const rule = <Rule icon="archive" text="Conversation compacted" about="" at={item.at} />;
+  const rule = <Rule icon="archive" text="What came before was summarised" about="" at={item.at} />;
   return (
     <Fold id={item.id} testid="compacted" head={rule}>
       {() => <p className="border-l border-line pl-3 text-[0.8125rem] whitespace-pre-wrap text-ink-2">{item.summary}</p>}

@@ -29,7 +29,7 @@ const NAMES: Record<Item["kind"], string> = {
   rewound: "Rewound",
   question: "Question",
   stop: "Stopped",
-  compacted: "Compacted",
+  compacted: "Summary",
   coder: "Coder",
 };
 

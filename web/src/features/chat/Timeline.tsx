@@ -22,6 +22,7 @@ interface Props {
 
 const NEAR_END = 48;
 const NEAR_TOP = 800;
+const MEASURED = 150; // ms, until the list knows how large a line has become
 
 export function Timeline({ rows, draw, older, onTop, asks }: Props) {
   const list = useRef<VListHandle>(null);
@@ -64,7 +65,7 @@ export function Timeline({ rows, draw, older, onTop, asks }: Props) {
   /** What was just opened is what is read: it is not scrolled away. */
   const stay = () => {
     follows.current = false;
-    requestAnimationFrame(() => list.current && scrolled(list.current.scrollOffset));
+    setTimeout(() => list.current && scrolled(list.current.scrollOffset), MEASURED);
   };
   const jump = () => {
     follows.current = true;

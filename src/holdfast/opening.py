@@ -17,13 +17,14 @@ from holdfast.core.errors import Refused
 from holdfast.core.ids import SessionId, Token
 from holdfast.core.modes import MODES
 from holdfast.core.redact import redact_text
+from holdfast.core.session import Session
 from holdfast.core.truth import Workspace
 from holdfast.core.value import replace
 from holdfast.engine.engine import Engine
 from holdfast.engine.secrets import Secrets
 from holdfast.ports import Record, Records
 from holdfast.server.desk import Opened, Unfit
-from holdfast.wire import LimitsIn, NewSession
+from holdfast.wire import LimitsIn, NewSession, ResumeIn
 from holdfast.workspaces import worktree
 from holdfast.workspaces.errors import NoCommitYet, NotARepository, WorkspaceError
 
@@ -50,8 +51,7 @@ class Opening:
     async def create(self, wanted: NewSession) -> Opened:
         agent = wanted.agent or str(self._config.get("agent"))
         mode = wanted.mode or str(self._config.get("mode"))
-        if mode not in MODES:
-            raise Unfit(f"There is no mode {mode!r}.", f"Known: {', '.join(MODES)}.")
+        _check_mode(mode)
         via, model = await self._way(agent, mode, wanted)
         id = SessionId(secrets.token_hex(6))
         self._lend(id, wanted.environ)  # first: what it holds must not even name a branch
@@ -82,7 +82,7 @@ class Opening:
         usual = self._config.source("max_tool_calls") == "default"
         if via != "builtin" and usual and given.max_tool_calls is None:
             given = replace(given, max_tool_calls=0)
-        return given.over(self._config)
+        return given.over(self._config.get)
 
     def way(self, agent: str, mode: str, via: str | None = None) -> str:
         try:
@@ -123,16 +123,34 @@ class Opening:
             return via, wanted.model or ""
         return via, await self._fitting_model(wanted.model or "", wanted.environ)
 
+    async def told_otherwise(self, session: Session, given: ResumeIn) -> i.ConfigureSession | None:
+        """Another agent, model or mode, where one was named; None: as it was (SPEC A8, E14)."""
+        if not session.opened:
+            return None
+        agent, mode = given.agent or session.agent, given.mode or session.mode
+        stays = agent == session.agent
+        _check_mode(mode)
+        via = session.via if stays else ""
+        if not via or mode != session.mode:
+            via = self.way(agent, mode, via or None)
+        model = given.model or (session.model if stays else "")
+        if via == "builtin" and model != session.model:
+            model = await self._fitting_model(model, given.environ)
+        changed = (agent, via, model, mode) != (
+            session.agent, session.via, session.model, session.mode,
+        )  # fmt: skip
+        told = i.ConfigureSession(agent=agent, via=via, model=model, mode=mode)
+        return told if changed else None
+
     async def open_here(self, wanted: NewSession, id: SessionId, limits: Limits) -> None:
         """A session that works in place, for the library. One that is there learns what is wished
         for now, where something is."""
         known = await self._engine.session(id)
         if known.opened:
-            asked, lent = wanted.model, wanted.environ
-            model = await self._fitting_model(asked, lent) if asked else known.model
-            mode = wanted.mode or known.mode
-            if (model, mode) != (known.model, known.mode):
-                await self._engine.submit(id, i.ConfigureSession(model=model, mode=mode))
+            asked = ResumeIn(model=wanted.model, mode=wanted.mode, environ=wanted.environ)
+            told = await self.told_otherwise(known, asked)
+            if told is not None:
+                await self._engine.submit(id, told)
             return
         opened = i.OpenSession(
             agent="builtin",
@@ -178,6 +196,11 @@ class Opening:
         taken = worktree.claim_folder(str(folder), active)
         if taken is not None:
             raise Unfit(f"Session {taken} is at work in {folder}.", f"hold stop {taken[:4]}")
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise Unfit(f"There is no mode {mode!r}.", f"Known: {', '.join(MODES)}.")
 
 
 async def _in_place(folder: Path) -> Workspace:

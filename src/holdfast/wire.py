@@ -6,7 +6,7 @@ way back, for a client that wants to read what it got with the views.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -53,12 +53,6 @@ class ErrorOut(Value, omit_defaults=False):
     error: ErrorBody
 
 
-class Configured(Protocol):
-    """Settings by name, from wherever they came."""
-
-    def get(self, key: str) -> Any: ...
-
-
 # --- requests -----------------------------------------------------------------------------------
 
 
@@ -73,10 +67,9 @@ class LimitsIn(Value):
     session_budget_usd: float | None = None
     session_budget_tokens: int | None = None
 
-    def over(self, configured: "Configured") -> Limits:
+    def over(self, configured: Callable[[str], Any]) -> Limits:
         """What was said here, on top of what was configured."""
-        names = self.__struct_fields__
-        usual = LimitsIn(**{name: configured.get(name) for name in names})
+        usual = LimitsIn(**{name: configured(name) for name in self.__struct_fields__})
         return limits(self, limits(usual, Limits()))
 
     def cap(self) -> Limits | None:
@@ -131,6 +124,8 @@ class ResumeIn(Value):
     fresh: bool = False
     kill: bool = False  # end what runs, then carry on
     agent: str | None = None  # let another one carry on
+    model: str | None = None  # None: as it was
+    mode: str | None = None
     images: tuple[Any, ...] = ()  # refused: a prompt is text (SPEC B14)
     environ: Mapping[str, str] = {}
 

@@ -4,7 +4,7 @@ import json
 import signal
 
 from holdfast.client import Client
-from tests.cli.desk import ASKING, BUSY, QUICK, SLOW, until
+from tests.cli.desk import ASKING, BUSY, QUICK, SLOW, WRITE, until
 
 
 def last_line(text):
@@ -221,6 +221,20 @@ def test_resume_kill_ends_what_runs_and_carries_on(user):  # spec: I1 A7
     assert [s["data"]["stop"]["reason"] for s in stops if s["type"] == "run_stopped"] == [
         "cancelled"
     ]
+
+
+def test_a_session_goes_on_with_another_model_in_another_mode(regular):  # spec: A8 I1
+    id = regular.detached(QUICK)
+    regular.stopped(id)
+    other = regular.script(({}, {"text": "I am another.", "tool_calls": [WRITE]}))
+    refused = regular.hold("resume", id, "--model", "nobody:x")
+    assert (refused.returncode, "There is no provider" in refused.stderr) == (2, True)
+    done = regular.hold("resume", id, "--model", other, "--mode", "read-only")
+    assert (done.returncode, "I am another." in done.stdout) == (0, True)
+    session = regular.session(id)
+    assert (session["model"], session["mode"]) == (other, "read-only")
+    regular.hold("resume", id)
+    assert regular.session(id)["model"] == other  # the one of the last run
 
 
 def test_an_agent_that_is_not_there_is_one_clear_error(regular):  # spec: E14 I2

@@ -151,12 +151,8 @@ def test_ids_are_cut_to_what_tells_them_apart():
     assert unique_digits(["aaaaaa"]) == 4
 
 
-class Configured(dict):
-    pass
-
-
 def test_limits_that_were_not_said_are_as_configured():  # spec: B4
     usual = {"budget_usd": 2.5, "max_tool_calls": 50, "max_rounds": 7}
-    found = LimitsIn(max_rounds=3, max_time=1.5).over(Configured(usual))
+    found = LimitsIn(max_rounds=3, max_time=1.5).over(usual.get)
     assert (found.cost_micros, found.tool_calls) == (2_500_000, 50)
     assert (found.rounds, found.wall_ms) == (3, 1500)

@@ -22,9 +22,10 @@ from holdfast.cli.output import (
     say_json,
 )
 from holdfast.cli.questions import question_option, say_open, settle, way
-from holdfast.cli.run import LIMITS, limit_options
+from holdfast.cli.run import LIMITS, limit_options, script_from_here
 from holdfast.cli.work import outcome
 from holdfast.client import MANY, ApiError, Client, DaemonDown, DaemonLost, keys
+from holdfast.core.modes import MODES
 from holdfast.core.plan import Strategy
 from holdfast.core.session import State, StopReason
 from holdfast.core.truth import Drift
@@ -47,6 +48,8 @@ LOOKED_AT = 200  # of the newest, for --last
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be done; do nothing.")
 @click.option("--kill", is_flag=True, help="If it runs, end that first.")
 @click.option("--agent", help="Let another agent carry on.")
+@click.option("--model", help="With another model; provider:model")
+@click.option("--mode", type=click.Choice(MODES), help="In another mode.")
 @click.option("--fresh", is_flag=True, help="Without the agent's own memory.")
 @limit_options
 @click.option("--detach", is_flag=True, help="Do not follow the run.")
@@ -64,6 +67,8 @@ def resume(*, id: str | None, last: bool, everything: bool, as_json: bool, **giv
         fresh=given["fresh"],
         kill=given["kill"],
         agent=given["agent"],
+        model=script_from_here(given["model"]),
+        mode=given["mode"],
         environ=keys(os.environ),
     )
     if everything:
@@ -101,7 +106,8 @@ def _plan(client: Client, id: str, wanted: ResumeIn, *, as_json: bool) -> int:
 
     asked = {"message": wanted.message} if wanted.message is not None else {}
     asked |= {"fresh": "true"} if wanted.fresh else {}
-    asked |= {"agent": wanted.agent} if wanted.agent else {}
+    others = {"agent": wanted.agent, "model": wanted.model, "mode": wanted.mode}
+    asked |= {name: value for name, value in others.items() if value}
     found = client.get(f"/api/sessions/{id}/plan?{urlencode(asked)}", PlanOut)
     if as_json:
         say_json(found)

@@ -140,7 +140,7 @@ def _create(client: Client, prompt: str | None, given: dict[str, Any]) -> Create
         input=secrets.token_hex(8) if prompt is not None else None,
         agent=agent,
         via=given["via"],
-        model=_from_here(given["model"])
+        model=script_from_here(given["model"])
         or (config.get("model") if agent == "builtin" else None)
         or None,
         mode=given["mode"] or config.get("mode"),
@@ -155,7 +155,7 @@ def _create(client: Client, prompt: str | None, given: dict[str, Any]) -> Create
     return client.post("/api/sessions", wanted, Created)
 
 
-def _from_here(model: str | None) -> str | None:
+def script_from_here(model: str | None) -> str | None:
     """A script is named from where the user stands, and the daemon stands elsewhere."""
     if model is None or not model.startswith(SCRIPTED):
         return model

@@ -61,7 +61,7 @@ def _session(s: Session, event: e.SessionEvent) -> Changes:
             return _handed_over(s, event) | dict(
                 agent=event.agent or s.agent,
                 via=event.via if event.via is not None else s.via,
-                model=event.model or s.model,
+                model=event.model if event.model is not None else s.model,
                 mode=event.mode or s.mode,
                 limits=event.limits or s.limits,
                 cap=event.cap or s.cap,

@@ -184,13 +184,12 @@ async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> R
 async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
     """What runs is ended for certain, and another agent is put in its place, where that was said."""
     session = await desk.engine.session(id)
-    handed = _handed_over(desk, session, given)
-    session = session if handed else await equipped(desk, id)
+    told = await desk.opening.told_otherwise(session, given)
     if given.kill and session.run is not None:
         session = (await desk.engine.submit(id, i.CancelRun(kill=True))).session
         await paid(desk, id)
-    if handed:
-        session = (await desk.engine.submit(id, handed)).session
+    if told is not None and not session.taken:
+        session = (await desk.engine.submit(id, told)).session
     await _recap(desk, id, given.limits)
     return session
 
@@ -201,13 +200,6 @@ async def _recap(desk: Desk, id: SessionId, given: LimitsIn | None) -> None:
     cap = given.cap() if given else None
     if cap is not None:
         await desk.engine.submit(id, i.ConfigureSession(cap=cap))
-
-
-def _handed_over(desk: Desk, session: Session, given: ResumeIn) -> i.ConfigureSession | None:
-    if given.agent in (None, session.agent):
-        return None
-    via = desk.opening.way(given.agent, session.mode)
-    return i.ConfigureSession(agent=given.agent, via=via)
 
 
 async def equipped(desk: Desk, id: SessionId) -> Session:
@@ -284,10 +276,10 @@ async def standing(desk: Desk, id: SessionId) -> ResumeStatus:
 async def plan(desk: Desk, id: SessionId, given: ResumeIn) -> PlanOut:
     """What `resume` would write down, read before it is written (SPEC E7, F12)."""
     session = await desk.engine.session(id)
-    handed = _handed_over(desk, session, given)
+    told = await desk.opening.told_otherwise(session, given)
     try:
         continuing = _continuing(given, session.limits)
-        events, facts = await desk.engine.consider(id, continuing, after=handed)
+        events, facts = await desk.engine.consider(id, continuing, after=told)
     except Refused as refused:
         return _no_plan(refused.why, refused.hint)
     started = next((event for event in events if isinstance(event, e.RunStarted)), None)

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from holdfast.core.ids import SessionId
+from holdfast.core.inputs import ConfigureSession
 from holdfast.core.session import Session
 from holdfast.core.value import Value
 from holdfast.engine.engine import Engine
 from holdfast.ports import Record, Records, Work
 from holdfast.views.choices import AgentsOut, ModelsOut
-from holdfast.wire import NewSession
+from holdfast.wire import NewSession, ResumeIn
 
 
 class Opened(Value):
@@ -45,6 +46,9 @@ class Opening(Protocol):
         """Takes a conversation in, in the folder where it was had; `fork`: and what is added to it
         goes into another. Also says how much of it could not be read. `Unfit` where that folder is
         gone or there is nothing to take."""
+
+    async def told_otherwise(self, session: Session, given: ResumeIn) -> ConfigureSession | None:
+        """What a resume changes about a session first: its agent, model or mode; None: nothing."""
 
     def way(self, agent: str, mode: str) -> str:
         """How that agent is run here. `Unfit` if there is none, or not in that mode."""

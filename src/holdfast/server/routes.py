@@ -248,9 +248,12 @@ async def plan(
     message: FromQuery[str | None] = None,
     fresh: FromQuery[bool] = False,  # noqa: FBT002  a query parameter, given by name
     agent: FromQuery[str | None] = None,
+    model: FromQuery[str | None] = None,
+    mode: FromQuery[str | None] = None,
 ) -> PlanOut:
     session = await acting.resolve(desk, id)
-    return await acting.plan(desk, session, ResumeIn(message=message, fresh=fresh, agent=agent))
+    wanted = ResumeIn(message=message, fresh=fresh, agent=agent, model=model, mode=mode)
+    return await acting.plan(desk, session, wanted)
 
 
 @get("/api/sessions/{id:str}/checkpoint")

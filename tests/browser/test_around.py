@@ -2,7 +2,7 @@
 
 # spec: K7 K8 L1 K4
 
-from tests.browser.house import END, words
+from tests.browser.house import END, held, words
 from tests.browser.stops import stop
 from tests.browser.tab import Tab, until
 
@@ -32,7 +32,7 @@ def test_the_dashboard_counts_what_stopped_and_what_came_back(tab, house):
 def test_who_asked_for_it_is_told_of_a_stop_elsewhere(visit, house):
     tab = visit(house, permissions=["notifications"])
     tab.page.add_init_script(WRITTEN_DOWN)
-    one, other = (house.create({"text": words(400), "chunk_ms": 40}, END, title=t) for t in "ab")
+    one, other = (house.create(held(house.folder, words(40), 9), END, title=t) for t in "ab")
     tab.open(one).drives()
     told = lambda: tab.page.evaluate("window.told")  # noqa: E731
     house.ask("POST", f"/api/sessions/{other}/cancel", {})

@@ -82,7 +82,8 @@ def test_removed_under_a_run_the_run_ends_and_the_next_one_has_the_files(user):
 
 def test_the_daemon_dies_in_a_run_whose_tree_is_then_removed(user):
     """Killed twice: in the run, and again as soon as the next daemon is up."""
-    slow = {"text": "word " * 30, "chunk_ms": 100}
+    go = user.folder / "go"
+    slow = {"text": "word " * 30, "pauses": [{"after": 9, "until": str(go)}]}
     id, tree = made(user, (*WRITES[:2], slow))
     user.hold("resume", id, "--detach")
     until(lambda: kinds(user, id).count("round_started") == 3, "the second run")
@@ -90,6 +91,7 @@ def test_the_daemon_dies_in_a_run_whose_tree_is_then_removed(user):
     shutil.rmtree(tree)
     assert user.session(id)["last_stop"]["reason"] == "interrupted"  # the next one says so
     user.kill_daemon()
+    go.touch()
     done = user.hold("resume", id)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tree / "a.txt").read_text() == "hello"

@@ -59,7 +59,7 @@ async def test_near_the_window_the_past_becomes_a_summary(folder, requests):
 
 
 async def test_a_resume_after_it_sends_the_short_form(folder, requests):
-    slow = {"text": "word " * 400, "chunk_ms": 20}
+    slow = {"text": "word " * 4_000, "chunk_ms": 20}
     async with house(
         folder, *long(5, last=6)[:-1], slow, {"text": "x"}, context_window=WINDOW
     ) as h:

@@ -151,7 +151,7 @@ async def test_a_token_budget_stops_the_run_with_its_percentage(folder):
 
 
 async def test_a_cancel_in_mid_stream_keeps_what_was_said(folder):
-    async with house(folder, {"text": "word " * 500, "chunk_ms": 20}) as h:
+    async with house(folder, {"text": "word " * 5_000, "chunk_ms": 20}) as h:
         id = await h.open()
         await h.send(id)
         await h.until(id, lambda s: "word" in s.response.text)
@@ -247,7 +247,7 @@ async def test_read_only_means_that(folder):
 
 
 async def test_a_daemon_that_goes_down_in_order_writes_that_it_did(folder):
-    rows = [{"text": "word " * 500, "chunk_ms": 20}, {"text": "again"}]
+    rows = [{"text": "word " * 5_000, "chunk_ms": 20}, {"text": "again"}]
     async with house(folder, *rows) as h:
         id = await h.open()
         await h.send(id)

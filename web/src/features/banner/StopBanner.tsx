@@ -2,7 +2,7 @@
  * Between the last message and the input: why it stopped, and Resume (SPEC K2). All words, the icon's
  * and the tint's name come from the document; here is only what they look like.
  */
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { ago, clock, countdown, titled } from "@/model/moments";
 import type { Sent } from "@/store/courier";
 import { Icon, isIcon } from "@/ui/Icon";
@@ -97,7 +97,13 @@ function Where({ banner, trouble }: { banner: BannerOut; trouble: string }) {
   const parts = [banner.round ? `Round ${banner.round}` : "", banner.during, ago(banner.at, now), banner.text];
   return (
     <p className="text-xs opacity-90 @max-xl:line-clamp-2 @max-xl:leading-4 @xl:truncate" data-testid="banner-where">
-      {trouble || parts.filter(Boolean).join(" · ")}
+      {trouble ||
+        parts.filter(Boolean).map((part, index) => (
+          <Fragment key={index}>
+            {index > 0 && " · "}
+            <span className={part.length < 24 ? "whitespace-nowrap" : ""}>{part}</span>
+          </Fragment>
+        ))}
     </p>
   );
 }

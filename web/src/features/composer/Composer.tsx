@@ -49,7 +49,7 @@ export function Composer({ session, running, stopping, canStop, stopped, offline
     event.preventDefault();
     send();
   };
-  const placeholder = offline ? "Offline: sent when the connection is back…" : running ? "Queue a message…" : stopped ? "Or tell it what to do instead…" : "Message the agent…";
+  const placeholder = offline ? "Offline: sent later…" : running ? "Queue a message…" : stopped ? "Or tell it what to do instead…" : "Message the agent…";
   return (
     <form
       onSubmit={(event) => {

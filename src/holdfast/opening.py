@@ -180,7 +180,7 @@ class Opening:
         folder = Path(wanted.folder)
         try:
             if wanted.here or not wanted.git:
-                await self._check_free(folder)
+                await self.check_free(wanted.folder)
                 return await worktree.in_place(folder, git=wanted.git), ()
             repo = await worktree.find_repo(folder)
             made = await worktree.create(
@@ -190,10 +190,13 @@ class Opening:
             raise Unfit(str(error)) from error
         return made.workspace, made.notes
 
-    async def _check_free(self, folder: Path) -> None:
+    async def check_free(self, folder: str, *, but: SessionId | None = None) -> None:
         """One active run per folder."""
-        active = {r.session: r.summary.workspace for r in await self._engine.journal.live()}
-        taken = worktree.claim_folder(str(folder), active)
+        live = await self._engine.journal.live()
+        active = {
+            r.session: r.summary.workspace for r in live if r.summary.run and r.session != but
+        }
+        taken = worktree.claim_folder(folder, active)
         if taken is not None:
             raise Unfit(f"Session {taken} is at work in {folder}.", f"hold stop {taken[:4]}")
 

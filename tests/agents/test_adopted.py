@@ -70,7 +70,8 @@ class Left(Machine):
 
 
 def test_it_goes_on_in_the_agents_own_record(tmp_path):
-    with Left(tmp_path, {"text": "Third answer."}) as machine:
+    slow = {"text": "word " * 200, "chunk_ms": 50}
+    with Left(tmp_path, {"text": "Third answer."}, slow) as machine:
         machine.record.touch()
         done = machine.hold("adopt", ID)
         assert "hold adopt --fork 11111111-1111 goes on in a copy" in done.stderr, "it may be open"
@@ -80,6 +81,15 @@ def test_it_goes_on_in_the_agents_own_record(tmp_path):
         assert machine.session(id).agent_session_id == ID
         assert machine.record.read_bytes().startswith(machine.before)
         assert [text for text, _ in machine.prompts(ID)] == ["third prompt"]
+
+        other = machine.adopt("--fork")["session"]
+        machine.client.post(f"/api/sessions/{id}/prompt", {"text": "at length"}, dict)
+        machine.until(lambda: machine.saying(id))
+        for command in (("send", other, "me too"), ("resume", other)):
+            refused = machine.hold(*command, ok=False)
+            assert refused.returncode == 2
+            assert f"Session {id} is at work in {machine.repo}" in refused.stderr
+        machine.hold("stop", id)
 
 
 def test_a_fork_leaves_theirs_as_it_is_and_goes_on_in_its_own(tmp_path):

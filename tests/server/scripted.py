@@ -134,6 +134,9 @@ class ScriptedSystem:
         await self.engine.submit(id, opened)
         return Opened(id=id, notes=("2 uncommitted changes are not in it.",))
 
+    async def check_free(self, folder, *, but=None):
+        """All of them work in one folder here, at once."""
+
     def lend(self, session, environ):
         self.lent[session] = dict(environ)
 

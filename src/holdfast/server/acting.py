@@ -138,6 +138,7 @@ async def prompt(desk: Desk, id: SessionId, given: PromptIn, *, unix: bool) -> P
     lend(desk, id, given.environ, unix=unix)
     check_prompt(given.text, given.images)
     before = await equipped(desk, id)
+    await _check_folder(desk, before)
     await _recap(desk, id, given.limits)
     input = given.input or secrets.token_hex(8)
     asked = None if given.limits is None else limits(given.limits, before.limits)
@@ -174,6 +175,7 @@ async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> R
     if given.message is not None or given.images:
         check_prompt(given.message or "", given.images)
     before = await _made_ready(desk, id, given)
+    await _check_folder(desk, before)
     outcome = await desk.engine.submit(id, _continuing(given, before.limits))
     run = await begun(desk.engine, outcome, patience=PATIENCE)
     return RunOut(
@@ -200,6 +202,12 @@ async def _recap(desk: Desk, id: SessionId, given: LimitsIn | None) -> None:
     cap = given.cap() if given else None
     if cap is not None:
         await desk.engine.submit(id, i.ConfigureSession(cap=cap))
+
+
+async def _check_folder(desk: Desk, session: Session) -> None:
+    """One run at a time in a folder. In a tree of its own a session is always alone."""
+    if session.workspace.path and not session.own_tree and not session.taken:
+        await desk.opening.check_free(session.workspace.path, but=session.id)
 
 
 async def equipped(desk: Desk, id: SessionId) -> Session:

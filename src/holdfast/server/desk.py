@@ -50,6 +50,9 @@ class Opening(Protocol):
     async def told_otherwise(self, session: Session, given: ResumeIn) -> ConfigureSession | None:
         """What a resume changes about a session first: its agent, model or mode; None: nothing."""
 
+    async def check_free(self, folder: str, *, but: SessionId | None = None) -> None:
+        """`Unfit` if a session, `but` that one, has a run in this very folder (SPEC H2)."""
+
     def way(self, agent: str, mode: str) -> str:
         """How that agent is run here. `Unfit` if there is none, or not in that mode."""
 

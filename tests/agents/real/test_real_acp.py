@@ -79,7 +79,7 @@ def test_its_agent_killed_in_mid_text_and_resumed_with_a_message(agent, place, t
         assert after.last_stop.reason == "completed", after.last_stop
         told = model.told()
         assert told.count("Write at length.") == 1
-        assert "[SESSION_RESUMED]" in told and "word word word" in told and "GAMMA" in told
+        assert "[SESSION_RESUMED]" in told and "word 7 word 8 word 9" in told and "GAMMA" in told
 
 
 @each_agent

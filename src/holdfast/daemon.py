@@ -298,13 +298,18 @@ def _await_ready(home: Path, child: "subprocess.Popen[bytes]", log: Path, before
     raise NoStart(f"The daemon is not ready after {START:.0f} s: see {log}")
 
 
-def await_gone(home: Path) -> bool:
-    """The lock is free, and the process that held it is no more."""
+def awaits_end(home: Path) -> Callable[[], bool]:
+    """Of the daemon that is there now: whether it was gone in time. Another may be started meanwhile, by
+    whoever follows a run."""
     holder = _holder(home)
     pid, start = holder.get("pid", 0), holder.get("start", "")
-    deadline = time.monotonic() + STOP
-    while time.monotonic() < deadline:
-        if not is_locked(home) and not (start and _started(pid) == start):
-            return True
-        time.sleep(POLL)
-    return False
+
+    def gone() -> bool:
+        deadline = time.monotonic() + STOP
+        while time.monotonic() < deadline:
+            if _started(pid) != start if start else not is_locked(home):
+                return True
+            time.sleep(POLL)
+        return False
+
+    return gone

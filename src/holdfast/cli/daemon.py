@@ -76,15 +76,16 @@ def _stay(config: Config) -> int:
 @json_option
 def down(*, kill: bool, as_json: bool) -> int:
     """Stop the daemon. What runs in it is interrupted, and can be resumed."""
-    from holdfast.daemon import await_gone
+    from holdfast.daemon import awaits_end
 
     client = connect(start=False)
+    gone = awaits_end(client.home)
     try:
         client.call("POST", "/api/down", DownIn(kill=kill))
     except DaemonDown:
         say_json({"running": False}) if as_json else note("No daemon is running.")
         return 0
-    if not await_gone(client.home):
+    if not gone():
         note("hold: the daemon did not stop in time; its log says more: " + str(client.home))
         return FAILED
     say_json({"running": False}) if as_json else print("The daemon has stopped.")

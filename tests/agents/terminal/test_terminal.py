@@ -67,14 +67,15 @@ def machine_token(machine):
 
 
 def test_the_end_of_an_earlier_turn_does_not_end_a_later_one(tmp_path):
-    with Fake(tmp_path, {"text": "First."}, SLOW) as machine:
+    long = {"texts": list("abcdefgh"), "pace_ms": 1500}  # longer than last words are waited for
+    with Fake(tmp_path, {"text": "First."}, long) as machine:
         id = machine.run().id
         machine.client.post(f"/api/sessions/{id}/prompt", {"text": "more"}, dict)
-        machine.until(lambda: "word 3." in machine.saying(id))
+        machine.until(lambda: "a" in machine.saying(id))
         machine.kill()
         machine.up()
         assert machine.stopped(id, 2).last_stop.reason == "completed"
-        assert machine.texts(id) == ["First.", *SLOW["texts"]]
+        assert machine.texts(id) == ["First.", *long["texts"]]
 
 
 @either

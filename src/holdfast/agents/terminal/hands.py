@@ -52,6 +52,8 @@ async def say_again(seat: Seat, text: str) -> None:
 
 async def interrupt(seat: Seat) -> bool:
     """False: it did not listen."""
+    if not seat.manner.interrupt:
+        return False
     if seat.turn is not None:
         seat.turn.interrupting = True
     for key in seat.manner.interrupt:  # two at once would be one key with Alt

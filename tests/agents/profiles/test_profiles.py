@@ -136,3 +136,11 @@ async def test_what_is_installed_is_asked_once_for_each_file(tmp_path, monkeypat
     assert Path(tmp_path / "agents.json").stat().st_mode & 0o077 == 0
     program.write_text(PROGRAM.replace("3.2.1", "3.2.10"))
     assert {r.name: r.version for r in await installed.rows()}["mine"] == "3.2.10"
+
+
+def test_codex_trusts_a_folder_only_where_it_may_do_everything():  # spec: E1
+    terminal = Profiles({}, "config.toml").get("codex").terminal
+    values = {"id": "i", "prompt": "p", "folder": 'a\\"b'}
+    full, asks = (filled(terminal.start, terminal, values, mode=mode) for mode in ("full", "ask"))
+    assert 'projects={"a\\"b"={trust_level="trusted"}}' in full
+    assert not any("trust" in argument for argument in asks)

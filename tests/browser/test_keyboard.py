@@ -2,8 +2,8 @@
 
 # spec: K6
 
-from tests.browser.house import END, call, words
-from tests.browser.stops import stop
+from tests.browser.house import END, call, held, words
+from tests.browser.stops import cancelled, stop
 from tests.browser.tab import until
 
 ASK = {"text": "So?", "tool_calls": [call("ask_user", question="Which?", options=["red", "blue"])]}
@@ -27,7 +27,7 @@ def tab_to(tab, testid, most=60):
 
 
 def test_resume_and_stop(tab, house):
-    id = stop(house, "cancelled")
+    id = cancelled(house, held(house.folder, words(600), 100), END)  # held again in every run
     tab.open(id).shows_banner("cancelled")
     until(lambda: tab.part("banner-resume").is_enabled(), "a button")
     tab_to(tab, "banner-resume")

@@ -92,6 +92,23 @@ def test_what_it_did_while_nobody_listened_is_told_once(tmp_path, hooks):
         assert len(machine.events(id, "call_finished")) == 1
 
 
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_turn_that_is_over_is_not_told_again_to_the_next_daemon(tmp_path, marked):  # spec: P2
+    with Fake(tmp_path, {"text": "First."}, {"text": "Second."}) as machine:
+        id = machine.run().id
+        (mark,) = (machine.home / "terminal").glob("*.mark.json")
+        machine.until(lambda: json.loads(mark.read_text())["typed"])
+        machine.kill()
+        if not marked:  # it died before it could write down that the run is over
+            mark.write_text(json.dumps({"run": 1, "round": 0}))
+        machine.up()
+        machine.press(id, "typed here", "Enter")
+        machine.stopped(id, 2)
+        assert machine.texts(id) == ["First.", "Second."]
+        accepted = machine.events(id, "input_accepted")
+        assert [event.data["text"] for event in accepted] == ["go", "typed here"]
+
+
 def test_it_died_while_nobody_listened(tmp_path):
     with Fake(tmp_path, NAP, {"text": "I looked."}) as machine:
         id = machine.begin()

@@ -218,6 +218,8 @@ class TerminalAgents:
             if ours or mark is None or session.round > begun:
                 typed = ours and mark is not None and mark.typed
                 seat.begin(run.number, RoundNumber(begun), known=session.round, arrived=typed)
+        if run is None and mark is not None and not mark.typed:
+            seat.unseen = 1  # its record tells of a prompt whose run is over: nobody typed that
         self._seats[session.id] = seat
         seat.listen(pane.pid if pane is not None else 0)
 

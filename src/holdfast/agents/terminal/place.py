@@ -14,7 +14,7 @@ from holdfast.agents.transcripts.lines import UNREADABLE
 from holdfast.agents.transcripts.present import place
 from holdfast.agents.transcripts.scan import lines
 from holdfast.core.ids import Token
-from holdfast.core.value import Value
+from holdfast.core.value import Value, replace
 
 OPENING = 20  # lines of a record within which it says whose it is
 
@@ -28,7 +28,7 @@ class Mark(Value):
     at: float = 0.0  # seconds
     argument: bool = False  # it was given to the program at its start: it cannot get lost
     other: Token | None = None  # the session's conversation then, where another was begun
-    typed: bool = False  # in the terminal: it is before this place, not after it
+    typed: bool = False  # it is before this place, not after it: typed in the terminal, or over
 
 
 def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | None:
@@ -110,6 +110,12 @@ class Marks:
     def write(self, name: str, mark: Mark) -> None:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         write_private(self._file(name), msgspec.json.encode(mark).decode())
+
+    def passed(self, name: str, offset: int) -> None:
+        """The run is over: its prompt and its words are not heard again."""
+        mark = self.read(name)
+        if mark is not None:
+            self.write(name, replace(mark, offset=offset, typed=True))
 
     def forget(self, name: str) -> None:
         for file in self.folder.glob(f"{name}.*"):

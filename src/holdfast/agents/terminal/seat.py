@@ -75,7 +75,7 @@ class Seat:
         self._asking.pending = next((d.id for d in session.decisions if d.launch == launch), None)
         self._words: list[i.Reportable] = []
         self._spoken_of_itself = self._proved = self._caught_up = False
-        self._unseen = 0  # prompts of ours that its record should still tell of
+        self.unseen = 0  # prompts of ours that its record should still tell of
         self._looked_at = clock()
         self.turn: Turn | None = None
         self.pid = 0
@@ -201,8 +201,8 @@ class Seat:
 
     async def _prompted(self, text: str, end: int) -> None:
         self._proved = True
-        if self._unseen:  # of a turn that is over: it was written late
-            self._unseen -= 1
+        if self.unseen:  # of a turn that is over: it was written late
+            self.unseen -= 1
         elif self.turn is not None and self.turn.arrived:
             self._words.append(e.Notice(kind="typed", text=f"Typed in the terminal: {text}"))
         elif self.turn is not None:
@@ -358,10 +358,12 @@ class Seat:
         self._words += self._asking.gone("it was answered in the terminal")
         await self._flush()
         self.turn = None
-        self._unseen += not turn.arrived
+        self.unseen += not turn.arrived
         self.run_over.set()
         over = Over(cancelled=True) if turn.interrupting else over
         await self._submit(over_report(over, launch=self.launch, run=turn.run, now=self._now()))
+        if turn.arrived:
+            self.marks.passed(self.name, self.record.offset)
 
     async def _left(self) -> bool:
         """The program is gone: what it left in its record was read. False: nobody can tell yet."""

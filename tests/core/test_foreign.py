@@ -37,6 +37,29 @@ def test_the_first_prompt_after_the_memory_was_lost_carries_the_history():
     assert [f.DeliverPrompt(launch=TWO, run=RUN2, inject=True)] == owed
 
 
+# spec: G6, E13 (row by row: what an agent is sent by itself when it has come up)
+COMES_UP = {
+    "it never had its task": (starting(FOREIGN), e.PromptDelivered, False),
+    "it remembers": (cold().tell(i.Reattach()), e.Reattached, False),
+    "it waited and does not remember": (cold(FORGETFUL).tell(i.Reattach()), e.Reattached, True),
+    "there is nothing to remember with": (
+        cold(Abilities()).tell(i.Reattach()),
+        e.Reattached,
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("story", "last", "flagged"), COMES_UP.values(), ids=COMES_UP)
+def test_only_an_agent_that_never_had_its_task_is_sent_it(story, last, flagged):
+    launch = story.session.launch.number
+    story.tell(i.AgentStarted(launch=launch))
+    events = story.then(i.AgentReady(launch=launch, token=story.session.token))
+    assert last is kinds(events)[-1]
+    assert (e.PromptDelivered in kinds(events)) is (last is e.PromptDelivered)
+    assert flagged is story.session.inject
+
+
 def test_it_is_owed_until_it_was_handed_over_and_then_never_again():
     story = cold(FORGETFUL).tell(i.SendPrompt(input=SECOND, text="go on"))
     story.tell(i.AgentStarted(launch=TWO), i.AgentReady(launch=TWO))

@@ -5,11 +5,8 @@ import pytest
 from holdfast.core.ids import DecisionId, Millis, RunNumber, SessionId, Token
 from holdfast.core.plan import Abilities, Plan, Strategy
 from holdfast.core.resume import (
-    FirstPrompt,
     Spawn,
-    boot_prompt,
     choose,
-    first_prompt,
     keep_token,
     may_continue_by_itself,
     not_back,
@@ -249,37 +246,6 @@ def test_a_failed_resume_keeps_the_token(unknown_to_agent, asked_fresh, has_nati
     )
 
     assert expected == actual
-
-
-# spec: G6 (auto-prompt, row by row)
-@pytest.mark.parametrize(
-    ("has_token", "was_waiting", "expected"),
-    [
-        (True, True, None),
-        (True, False, None),
-        (False, True, None),
-        (False, False, "the task"),
-    ],
-)
-def test_only_an_agent_that_never_started_is_sent_the_task(has_token, was_waiting, expected):
-    actual = boot_prompt(has_token=has_token, was_waiting=was_waiting, task_text="the task")
-
-    assert expected == actual
-
-
-# spec: E13 (three ways)
-@pytest.mark.parametrize(
-    ("task_text", "inject", "expected"),
-    [
-        ("the task", False, FirstPrompt.SEND),
-        ("the task", True, FirstPrompt.SEND),
-        (None, True, FirstPrompt.IDLE_INJECT),
-        ("", True, FirstPrompt.IDLE_INJECT),
-        (None, False, FirstPrompt.IDLE),
-    ],
-)
-def test_the_first_prompt_after_a_start(task_text, inject, expected):
-    assert expected == first_prompt(task_text=task_text, inject=inject)
 
 
 def stopped(reason, *, seen=True, **changes):

@@ -186,26 +186,6 @@ def keep_token(*, unknown_to_agent: bool, asked_fresh: bool, has_native: bool) -
     return has_native and not unknown_to_agent and not asked_fresh
 
 
-# --- the first prompt (SPEC G6, E13) ------------------------------------------------------------
-
-
-def boot_prompt(*, has_token: bool, was_waiting: bool, task_text: str | None) -> str | None:
-    """What a started agent is sent by itself: the task, and only if it never had it."""
-    return None if has_token or was_waiting else task_text
-
-
-class FirstPrompt(StrEnum):
-    SEND = "send"
-    IDLE_INJECT = "idle_inject"  # idle; the next prompt carries the history
-    IDLE = "idle"
-
-
-def first_prompt(*, task_text: str | None, inject: bool) -> FirstPrompt:
-    if task_text:
-        return FirstPrompt.SEND
-    return FirstPrompt.IDLE_INJECT if inject else FirstPrompt.IDLE
-
-
 # --- may it go on by itself (PRODUCT "Two words", SPEC B7, D2) ----------------------------------
 
 

@@ -10,7 +10,7 @@ from holdfast.workspaces.apply import apply
 from holdfast.workspaces.changes import Form, diff
 from holdfast.workspaces.errors import WouldLose
 from holdfast.workspaces.mending import rebuild, remove
-from holdfast.workspaces.snapshots import listed, prune, ref_of, restore, take
+from holdfast.workspaces.snapshots import listed, ref_of, restore, take
 from holdfast.workspaces.truth import read_truth
 from holdfast.workspaces.worktree import create, find_repo, in_place
 from tests.workspaces.repos import S, at, git
@@ -24,7 +24,6 @@ async def everything_in_place(repo: Path) -> None:
     (repo / "a.txt").write_text("the agent was here\n")
     await take(workspace, S, 2)
     await restore(workspace, S, first.number)
-    await prune(workspace, S, keep=1)
     git(repo, "-c", "core.hooksPath=/dev/null", "update-ref", "-d", ref_of(S, 1))
 
 

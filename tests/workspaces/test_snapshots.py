@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.workspaces.errors import NoSnapshot, WouldLose
-from holdfast.workspaces.snapshots import listed, prune, restore, take
+from holdfast.workspaces.snapshots import listed, restore, take
 from holdfast.workspaces.truth import read_truth
 from holdfast.workspaces.worktree import in_place
 from tests.workspaces.repos import S, commit, content, git, make_repo, make_tree, state
@@ -186,17 +186,6 @@ async def test_what_is_in_no_snapshot_is_not_overwritten(repo):
 async def test_a_number_that_is_not_there_is_said(repo):
     with pytest.raises(NoSnapshot):
         await restore(await in_place(repo), S, 7)
-
-
-async def test_the_oldest_are_let_go_and_the_beginning_stays(repo):
-    workspace = await in_place(repo)
-    for n in range(6):
-        (repo / "a.txt").write_text(f"{n}\n")
-        await take(workspace, S, n)
-    git(repo, "pack-refs", "--all")
-    assert await prune(workspace, S, keep=2) == 3
-    assert [s.number for s in await listed(workspace, S)] == [0, 4, 5]
-    git(repo, "fsck")
 
 
 async def test_a_message_that_is_not_ours_says_nothing(repo):

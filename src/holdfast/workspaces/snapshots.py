@@ -7,6 +7,7 @@ Rule 1: neither the user's index nor any branch is touched.
 Rule 2: nothing changed, nothing taken. A number is used once: one that a crash left behind, taken
 and not yet reported, is reported, not overwritten.
 Rule 3: going back first keeps what is there now, and moves files only: commits and HEAD stay.
+Rule 4: all are kept as long as their session is: a rewind may go to any round.
 """
 
 import json
@@ -22,7 +23,6 @@ from holdfast.workspaces.place import locate, nowhere
 from holdfast.workspaces.shadow import Shadow, shadow
 from holdfast.workspaces.tree import Captured, capture, switch
 
-KEPT = 100
 _FIELDS = ("refname", "objectname", "tree", "parent", "contents:body")
 _SESSION = re.compile(r"[0-9a-f]{4,64}")
 
@@ -79,18 +79,6 @@ async def listed(
     """Oldest first."""
     async with shadow(locate(workspace), by=by) as git:
         return tuple(await all_of(git, session))
-
-
-async def prune(
-    workspace: Workspace, session: SessionId, *, keep: int = KEPT, by: Git = PLAIN
-) -> int:
-    """Lets go of the oldest; the first (how it was at the start) and the newest `keep` stay."""
-    async with shadow(locate(workspace), by=by) as git:
-        kept = await all_of(git, session)
-        gone = [s for s in kept[: -keep if keep else None] if s.number]
-        stdin = b"".join(f"delete {ref_of(session, s.number)}\0{s.commit}\0".encode() for s in gone)
-        await git.git("update-ref", "--stdin", "-z", stdin=stdin)
-    return len(gone)
 
 
 async def discard(repo: Path, session: SessionId, *, by: Git = PLAIN) -> int:

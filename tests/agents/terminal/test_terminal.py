@@ -134,7 +134,7 @@ def test_down_leaves_it_running_and_down_kill_ends_it(tmp_path):
         assert machine.texts(id) == SLOW["texts"]
         machine.hold("down", "--kill")
         machine.until(lambda: machine.carriers(id) == [])
-        assert machine.panes() == []
+        machine.until(lambda: machine.panes() == [])
 
 
 def test_killed_in_mid_tool_and_resumed_the_unknown_is_told(tmp_path):

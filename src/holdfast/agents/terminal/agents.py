@@ -212,6 +212,9 @@ class TerminalAgents:
         seat = self._sit(session, launch, known, token=None if unnamed else session.token)
         seat.read_from(mark.offset if mark else self._record_size(known, session.token))
         seat.record.since = mark.at if mark else seat.record.since
+        over = mark is not None and (run is None or run.number != mark.run)
+        if over and mark is not None and not mark.typed:  # its prompt and its turn were told
+            seat.unseen = 1
         if run is not None and run.delivered:
             ours = mark is not None and mark.run == run.number
             begun = mark.round if ours and mark else _round_before(session)
@@ -266,11 +269,15 @@ class TerminalAgents:
                 await self.submit(session.id, gone)
         elif seat.run == effect.run:
             await hands.say_again(seat, words)
-        else:
+        elif not self._handed_over(session.id, effect):  # if it was, its turn is over by now
             if effect.inject:
                 words = await self._injected(session, effect.launch, words)
             seat.mark(effect.run, session.round)
             await hands.say(seat, words)
+
+    def _handed_over(self, id: SessionId, effect: DeliverPrompt) -> bool:
+        mark = self._marks.read(_name(id, effect.launch))
+        return mark is not None and mark.run == effect.run
 
     async def interrupt(self, errand: Errand, session: Session) -> None:
         effect = errand.effect

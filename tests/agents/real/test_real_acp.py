@@ -162,7 +162,7 @@ def test_its_time_is_limited_whatever_it_waits_for(agent, place, tmp_path):
         id = machine.begin(agent, "Go.", limits={"max_time": 5})
         stopped = machine.stopped(id)
         assert stopped.last_stop.reason == "time_limit", stopped.last_stop
-        assert len(model.asked) == 1
+        assert len(model.asked) <= 1  # on a busy machine its time is up before it has asked
 
 
 @each_agent

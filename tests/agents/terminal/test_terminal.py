@@ -109,6 +109,16 @@ def test_a_turn_that_is_over_is_not_told_again_to_the_next_daemon(tmp_path, mark
         assert [event.data["text"] for event in accepted] == ["go", "typed here"]
 
 
+def test_a_turn_that_was_told_is_not_told_again(tmp_path):
+    with Fake(tmp_path, {"text": "a"}, {"text": "b"}) as machine:
+        id = machine.run().id
+        machine.kill()
+        machine.up()
+        assert machine.send(id, "more").last_stop.reason == "completed"
+        assert machine.texts(id) == ["a", "b"]
+        assert (machine.runs(id), len(machine.starts())) == (2, 1)
+
+
 def test_it_died_while_nobody_listened(tmp_path):
     with Fake(tmp_path, NAP, {"text": "I looked."}) as machine:
         id = machine.begin()

@@ -212,17 +212,15 @@ class TerminalAgents:
         seat = self._sit(session, launch, known, token=None if unnamed else session.token)
         seat.read_from(mark.offset if mark else self._record_size(known, session.token))
         seat.record.since = mark.at if mark else seat.record.since
-        over = mark is not None and (run is None or run.number != mark.run)
-        if over and mark is not None and not mark.typed:  # its prompt and its turn were told
-            seat.unseen = 1
+        over = run is None or mark is None or run.number != mark.run
+        if mark is not None and not mark.typed and over:
+            seat.unseen = 1  # its record tells of a prompt whose run is over: nobody typed that
         if run is not None and run.delivered:
             ours = mark is not None and mark.run == run.number
             begun = mark.round if ours and mark else _round_before(session)
             if ours or mark is None or session.round > begun:
                 typed = ours and mark is not None and mark.typed
                 seat.begin(run.number, RoundNumber(begun), known=session.round, arrived=typed)
-        if run is None and mark is not None and not mark.typed:
-            seat.unseen = 1  # its record tells of a prompt whose run is over: nobody typed that
         self._seats[session.id] = seat
         seat.listen(pane.pid if pane is not None else 0)
 

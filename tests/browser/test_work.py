@@ -49,14 +49,19 @@ def test_changes_of_every_kind_are_shown_and_applied(tab, house):
     tab.open(id).drives()
     tab.page.keyboard.press("d")
     until(lambda: tab.part("diff-file").count() == 3, "the files")
-    shown = tab.part("changes").inner_text()
-    assert "elsewhere.txt" in shown and "moved.txt" in shown  # as one file that moved
-    assert "picture.bin" in shown and "inary" in shown and "x = 1" in shown
+    lines = ("elsewhere.txt", "moved.txt", "picture.bin", "inary", "x = 1")  # one file moved
+    shown = tab.part("changes")
+    until(lambda: all(line in shown.inner_text() for line in lines), "what changed in them")
     tab.part("apply").click()
     tab.part("apply-confirm").click()
-    until((house.repo / "fresh.py").exists, "the work in the user's own tree")
-    assert not (house.repo / "moved.txt").exists() and (house.repo / "elsewhere.txt").exists()
-    assert (house.repo / "picture.bin").read_bytes() == (tree / "picture.bin").read_bytes()
+    here = house.repo
+    until((here / "fresh.py").exists, "the work in the user's own tree")
+    until(lambda: (here / "elsewhere.txt").exists() and not (here / "moved.txt").exists(), "a move")
+    until((here / "picture.bin").is_file, "the picture")
+    until(
+        lambda: (here / "picture.bin").read_bytes() == (tree / "picture.bin").read_bytes(),
+        "all of the picture",
+    )
 
 
 def test_a_resume_says_beforehand_what_it_will_do(tab, house):

@@ -1,10 +1,10 @@
 /** One line that opens. What was opened stays open while the list takes the row away and brings it back. */
-import { type ReactNode, createContext, useContext, useState } from "react";
+import { type MouseEvent, type ReactNode, createContext, useContext, useState } from "react";
 import { Icon } from "@/ui/Icon";
 
 export interface Opening {
   ids: Set<string>;
-  toggled(): void;
+  toggled(open: boolean, head: HTMLElement): void;
 }
 
 export const Opened = createContext<Opening>({ ids: new Set(), toggled: () => {} });
@@ -19,11 +19,11 @@ interface Props {
 export function Fold({ id, head, children, testid }: Props) {
   const { ids, toggled } = useContext(Opened);
   const [open, setOpen] = useState(ids.has(id));
-  const toggle = () => {
+  const toggle = (click: MouseEvent<HTMLElement>) => {
     if (open) ids.delete(id);
     else ids.add(id);
     setOpen(!open);
-    toggled();
+    toggled(!open, click.currentTarget);
   };
   return (
     <div data-testid={testid} data-open={open}>

@@ -22,15 +22,16 @@ interface Props {
 
 const NEAR_END = 48;
 const NEAR_TOP = 800;
-const MEASURED = 150; // ms, until the list knows how large a line has become
+const DRAWN = 150; // ms, until the list knows how large a line has become
 
 export function Timeline({ rows, draw, older, onTop, asks }: Props) {
   const list = useRef<VListHandle>(null);
   const box = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
+  const reads = useRef(false); // a line that was opened, until the reader goes down to the end
   const offset = useRef(0);
   const [away, setAway] = useState(false);
-  const opened = useMemo(() => ({ ids: new Set<string>(), toggled: () => stay() }), []);
+  const opened = useMemo(() => ({ ids: new Set<string>(), toggled: (open: boolean, head: HTMLElement) => stay(open, head) }), []);
   const shift = useShift(rows);
   const count = useRef(0);
   count.current = rows.length;
@@ -56,19 +57,33 @@ export function Timeline({ rows, draw, older, onTop, asks }: Props) {
   const scrolled = (now: number) => {
     const { scrollSize, viewportSize } = list.current!;
     const end = scrollSize - viewportSize - now <= NEAR_END;
-    if (end) follows.current = true;
+    if (end && reads.current && now > offset.current) reads.current = false;
+    if (end && !reads.current) follows.current = true;
     else if (now < offset.current - 4) follows.current = false;
     offset.current = now;
     setAway(!follows.current);
     if (now < NEAR_TOP && !follows.current) onTop();
   };
-  /** What was just opened is what is read: it is not scrolled away. */
-  const stay = () => {
+  /**
+   * What was just opened is what is read: it stays where it is, however late it is drawn. (The list keeps
+   * what comes after a line in its place when the line's head is not wholly in sight.)
+   */
+  const stay = (open: boolean, head: HTMLElement) => {
     follows.current = false;
-    setTimeout(() => list.current && scrolled(list.current.scrollOffset), MEASURED);
+    reads.current = open;
+    const top = head.getBoundingClientRect().top;
+    const drawn = performance.now() + DRAWN;
+    const hold = () => {
+      const moved = head.isConnected ? head.getBoundingClientRect().top - top : 0;
+      if (Math.abs(moved) > 1) list.current?.scrollBy(moved);
+      if (performance.now() < drawn) requestAnimationFrame(hold);
+      else if (list.current) scrolled(list.current.scrollOffset);
+    };
+    requestAnimationFrame(hold);
   };
   const jump = () => {
     follows.current = true;
+    reads.current = false;
     setAway(false);
     toEnd();
   };

@@ -129,7 +129,7 @@ async def test_who_follows_in_that_moment_hears_of_the_end(folder):
         rig.journal.withhold(e.RunStopped)
         await rig.submit(prompt())
         await rig.journal.written.wait()
-        following = asyncio.create_task(_all(Agent._follow(rig, S, Seq(0))))
+        following = asyncio.create_task(_all(Agent()._follow(rig, S, Seq(0))))
         await until(lambda: S in rig.engine.feed._waiting)
         rig.journal.told.set()
 

@@ -9,6 +9,7 @@ from holdfast.core import events as e
 from holdfast.server.watching import Watch
 from holdfast.views.items import AssistantItem
 from tests.engine.rig import OPEN, Late, Rig, S, prompt, story, until
+from tests.server.scripted import NoChoices
 
 
 def item(text, thinking="", *, streaming=True):
@@ -44,7 +45,9 @@ async def test_a_page_that_looks_between_the_writing_and_the_telling_hears_of_th
         rig.journal.withhold(e.RunStopped)
         await rig.submit(prompt())
         await rig.journal.written.wait()
-        frames = Watch(SimpleNamespace(engine=rig.engine), S).frames(0, reset=True)
+        frames = Watch(SimpleNamespace(engine=rig.engine, choices=NoChoices()), S).frames(
+            0, reset=True
+        )
         assert (await anext(frames)).document.run is not None
         looking = asyncio.create_task(anext(frames))
         await until(lambda: S in rig.engine.feed._waiting)

@@ -20,8 +20,8 @@ def exited(
     now: Millis,
 ) -> i.AgentExited:
     """`code` None: we ended it; `verdict`: why it could not be used."""
-    if gone.ours and code == 0:
-        code = None  # it left because nobody listens to it any more
+    if gone.ours and verdict is None and code is not None and code >= 0:
+        code = None  # it left, or fell, because nobody listens to it any more
     last = connection.stderr().strip()[-LAST_WORDS:]
     error: ErrorClass | None = None
     if verdict is not None:

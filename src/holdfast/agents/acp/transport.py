@@ -248,7 +248,7 @@ class Connection:
         if self._closing is not None:
             return self._closing
         if self._lines.too_long:
-            return Gone(f"It sent a line longer than {self._lines.longest >> 20} MB.")
+            return Gone(f"It sent a line longer than {self._lines.longest >> 20} MB.", ours=True)
         return Gone("It closed its output.") if self._lines.ended else None
 
     async def _watch_exit(self) -> None:

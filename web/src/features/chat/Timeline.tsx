@@ -22,13 +22,14 @@ interface Props {
 
 const NEAR_END = 48;
 const NEAR_TOP = 800;
-const DRAWN = 150; // ms, until the list knows how large a line has become
+const DRAWN = 30; // frames, until the list knows for certain how large a line has become
 
 export function Timeline({ rows, draw, older, onTop, asks }: Props) {
   const list = useRef<VListHandle>(null);
   const box = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const reads = useRef(false); // a line that was opened, until the reader goes down to the end
+  const held = useRef(0); // frames for which that line is kept in its place
   const offset = useRef(0);
   const [away, setAway] = useState(false);
   const opened = useMemo(() => ({ ids: new Set<string>(), toggled: (open: boolean, head: HTMLElement) => stay(open, head) }), []);
@@ -72,16 +73,20 @@ export function Timeline({ rows, draw, older, onTop, asks }: Props) {
     follows.current = false;
     reads.current = open;
     const top = head.getBoundingClientRect().top;
-    const drawn = performance.now() + DRAWN;
+    held.current = DRAWN;
     const hold = () => {
       const moved = head.isConnected ? head.getBoundingClientRect().top - top : 0;
-      if (Math.abs(moved) > 1) list.current?.scrollBy(moved);
-      if (performance.now() < drawn) requestAnimationFrame(hold);
+      if (held.current > 0 && Math.abs(moved) > 1) list.current?.scrollBy(moved);
+      if (held.current-- > 0) requestAnimationFrame(hold);
       else if (list.current) scrolled(list.current.scrollOffset);
     };
     requestAnimationFrame(hold);
   };
+  const letGo = () => {
+    held.current = 0;
+  };
   const jump = () => {
+    letGo();
     follows.current = true;
     reads.current = false;
     setAway(false);
@@ -89,7 +94,7 @@ export function Timeline({ rows, draw, older, onTop, asks }: Props) {
   };
 
   return (
-    <div ref={box} role="log" aria-live="off" aria-label="Conversation" className="relative min-h-0 flex-1" data-testid="timeline">
+    <div ref={box} role="log" aria-live="off" aria-label="Conversation" className="relative min-h-0 flex-1" data-testid="timeline" onWheel={letGo} onTouchMove={letGo} onKeyDown={letGo}>
       <Opened value={opened}>
         <VList ref={list} data={rows} shift={shift} bufferSize={400} onScroll={scrolled} tabIndex={0} style={{ height: "100%" }} className="overscroll-contain outline-offset-[-2px]">
           {draw}

@@ -108,7 +108,7 @@ class Opening:
             title=_title(record.title),
             mode=mode,
             workspace=place,
-            limits=self._limits(LimitsIn(), via=record.agent),
+            limits=self._limits(LimitsIn(), via),
             fork_of=Token(theirs) if fork else None,
         )
         token = None if fork else Token(theirs)

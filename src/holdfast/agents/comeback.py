@@ -70,3 +70,16 @@ class Comeback:
         if known_of[token] is None:
             return Unsure()
         return walk_back(token, past, lambda one: known_of[one] is True)
+
+
+def announced(
+    session: Session, launch: LaunchNumber, how: Spawn, token: Token | None
+) -> tuple[e.ContextLost | e.TokenLearned, ...]:
+    """Nothing is fresh silently; and an id that we choose is known before it is used."""
+    told: list[e.ContextLost | e.TokenLearned] = []
+    if how is Spawn.FRESH_VISIBLY:
+        why = "the agent's record of the conversation is not there"
+        told.append(e.ContextLost(launch=launch, why=why))
+    if token is not None and token != session.token:
+        told.append(e.TokenLearned(launch=launch, token=token))
+    return tuple(told)

@@ -15,14 +15,13 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from holdfast.agents.comeback import Comeback
+from holdfast.agents.comeback import Comeback, announced
 from holdfast.agents.oneshot.output import Process
 from holdfast.agents.oneshot.readers import READERS
 from holdfast.agents.oneshot.turn import Begun, Turn
 from holdfast.agents.profiles.installed import not_installed
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import Commands, Profile, filled
-from holdfast.core import events as e
 from holdfast.core import halt
 from holdfast.core import inputs as i
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, StartAgent
@@ -173,14 +172,14 @@ class OneshotAgents:
             token = Token(str(uuid.uuid4())) if commands.chooses_id else None
         await self._runtime.end_of(session.id, None)
         # A fork is ours when the agent has made it: until then the next try forks again.
-        await self._announce(session, turn.launch, how, None if fork else token)
+        told = announced(session, turn.launch, how, None if fork else token)
+        await self.submit(session.id, i.Heard(launch=turn.launch, events=told))
         if inject or how is Spawn.FRESH_VISIBLY:
             words = await self._with_history(session, turn.launch, words)
         session = await self._current(session)  # with the token that was just written down
-        again = commands.fork if fork else commands.resume
-        command = again if resumed else commands.start
-        values = {"id": token or "", "prompt": words, "model": session.model}
-        values["fork"] = str(uuid.uuid4())
+        command = commands.fork if fork else commands.resume if resumed else commands.start
+        forked = str(uuid.uuid4())
+        values = {"id": token or "", "prompt": words, "model": session.model, "fork": forked}
 
         async def submit(given: i.Input) -> Any:
             return await self.submit(session.id, given)
@@ -230,19 +229,6 @@ class OneshotAgents:
         injected, told = await self._comeback.with_history(session, launch, words)
         await self.submit(session.id, i.Heard(launch=launch, events=(told,)))
         return injected
-
-    async def _announce(
-        self, session: Session, launch: LaunchNumber, how: Spawn, token: Token | None
-    ) -> None:
-        """Nothing is fresh silently; and an id that we choose is known before it is used."""
-        told: list[i.Reportable] = []
-        if how is Spawn.FRESH_VISIBLY:
-            why = "the agent's record of the conversation is not there"
-            told.append(e.ContextLost(launch=launch, why=why))
-        if token is not None and token != session.token:
-            told.append(e.TokenLearned(launch=launch, token=token))
-        if told:
-            await self.submit(session.id, i.Heard(launch=launch, events=tuple(told)))
 
     # --- ends ---------------------------------------------------------------------------------------
 

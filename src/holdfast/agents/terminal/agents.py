@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.agents.comeback import Comeback
+from holdfast.agents.comeback import Comeback, announced
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import filled, without_prompt
 from holdfast.agents.terminal import hands, place
@@ -27,7 +27,6 @@ from holdfast.agents.terminal.manner import Waits
 from holdfast.agents.terminal.place import Marks
 from holdfast.agents.terminal.seam import Terminals
 from holdfast.agents.terminal.seat import Seat
-from holdfast.core import events as e
 from holdfast.core import inputs as i
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, RelayAnswer, StartAgent
 from holdfast.core.ids import CallId, LaunchNumber, RoundNumber, SessionId, Token
@@ -119,7 +118,8 @@ class TerminalAgents:
         inject = inject or (how is Spawn.FRESH_VISIBLY and words is not None)
         if inject and words is not None:
             words = await self._injected(session, launch, words)
-        session = await self._announce(session, launch, how, token)
+        heard = i.Heard(launch=launch, events=announced(session, launch, how, token))
+        session = (await self.submit(session.id, heard)).session
         command = commands.resume if resumed else commands.start
         fits = words is not None and len(words.encode()) <= LONGEST and _has_prompt(command)
         seat = self._sit(session, launch, known, token=token, asked=token if resumed else None)
@@ -157,21 +157,6 @@ class TerminalAgents:
     def _record_size(self, known: Known, token: Token | None) -> int:
         where = known.profile.transcript
         return place.end(where, token, known.environ) if where and token else 0
-
-    async def _announce(
-        self, session: Session, launch: LaunchNumber, how: Spawn, token: Token | None
-    ) -> Session:
-        """Nothing is fresh silently; and an id that we choose is known before it is used."""
-        told: list[i.Reportable] = []
-        if how is Spawn.FRESH_VISIBLY:
-            why = "the agent's record of the conversation is not there"
-            told.append(e.ContextLost(launch=launch, why=why))
-        if token is not None and token != session.token:
-            told.append(e.TokenLearned(launch=launch, token=token))
-        found: Session = (
-            await self.submit(session.id, i.Heard(launch=launch, events=tuple(told)))
-        ).session
-        return found
 
     async def _injected(self, session: Session, launch: LaunchNumber, words: str) -> str:
         injected, told = await self._comeback.with_history(session, launch, words)

@@ -355,11 +355,11 @@ def test_it_dies_with_its_parent(place):
     line, cookie = wrapped(place.sandbox(), ["/bin/sh", "-c", STUBBORN]), f"orphan{NAP}:1"
     with subprocess.Popen([sys.executable, "-c", script, json.dumps(line), cookie]) as parent:
         asyncio.run(until((place.tree / "begun").exists))
-        assert sleepers() != []
+        asyncio.run(until(lambda: sleepers() != []))
         parent.send_signal(signal.SIGKILL)
 
     asyncio.run(until(lambda: sleepers() == []))
-    assert [p for p in carrying(cookie) if alive(p)] == []
+    asyncio.run(until(lambda: not any(alive(p) for p in carrying(cookie))))
 
 
 # --- whether there is one -------------------------------------------------------------------------

@@ -137,6 +137,7 @@ class System:
                 unnamed=known.acp.unnamed,
                 note=known.acp.note,
                 failed=known.acp.failed,
+                fork_at=known.acp.fork_at,
                 quirks=frozenset(quirk.name for quirk in known.quirks),
             )
 

@@ -12,9 +12,11 @@ from holdfast.core.decide import decide
 from holdfast.core.errors import Refused
 from holdfast.core.evolve import rebuild
 from holdfast.core.forking import inherited
-from holdfast.core.rewinding import to_round
+from holdfast.core.ids import Token
+from holdfast.core.rewinding import place, to_round
 from holdfast.core.session import State, StopReason
 from holdfast.core.truth import Workspace
+from holdfast.core.value import replace
 from tests.core.talk import call, response, run, stop
 
 SPENT = Usage(input_tokens=10, output_tokens=5, cost_micros=7)
@@ -189,3 +191,64 @@ def test_whoever_has_not_seen_the_latest_does_not_rewind_it():
         decide(rebuild("s", [*STORY, e.StopSeen()]), command, i.Facts(now=9))
     with pytest.raises(Refused, match="only 3 rounds"):
         to_round(s, STORY, 4)
+
+
+def learned(token):
+    return e.TokenLearned(launch=1, token=token)
+
+
+def finished(number, id="", *calls):
+    return e.ResponseFinished(round=number, message_id=id or f"m{number}", calls=calls)
+
+
+DROPPED = e.TokenDropped(launch=1, why="x")
+OBSERVED = e.CallObserved(round=2, call=call())
+HAD = Token("t1")
+BACK = e.Rewound(round=1, code=False, conversation=True, token=HAD, message_id="m1")
+OTHER = e.SessionConfigured(agent="another")
+TWO = [learned("t1"), finished(1), finished(2)]
+
+
+# spec: E18
+@pytest.mark.parametrize(
+    ("events", "at", "expected"),
+    [
+        (TWO, 1, ("t1", "m1")),
+        (TWO, 2, ("t1", "m2")),
+        (TWO, 0, (None, None)),
+        ([finished(1)], 1, (None, None)),  # of a conversation without a name
+        ([*TWO, OBSERVED], 2, (None, None)),  # what its calls gave comes after the message
+        ([*TWO, finished(3, "m3", call())], 3, (None, None)),
+        ([*TWO, OBSERVED], 1, ("t1", "m1")),
+        ([learned("t1"), finished(1), learned("t2"), finished(2)], 1, ("t1", "m1")),
+        ([*TWO, DROPPED], 1, ("t1", "m1")),
+        ([*TWO, DROPPED, finished(3)], 3, (None, None)),
+        ([*TWO, OTHER], 1, (None, None)),  # the names are another agent's
+        ([*TWO, BACK, learned("t2"), finished(2, "n2")], 2, ("t2", "n2")),
+        ([*TWO, BACK, learned("t2"), finished(2, "n2")], 1, ("t1", "m1")),
+        ([*TWO, BACK], 2, (None, None)),
+        ([*TWO, e.ResponseFinished(round=2)], 2, (None, None)),
+    ],
+)
+def test_where_a_round_ended_in_the_conversation_with_the_agent(events, at, expected):
+    assert expected == place(events, at)
+
+
+# spec: E18
+def test_after_a_rewind_its_agent_begins_again_up_to_that_message():
+    had = [learned("t0"), *STORY[:3], learned("t1"), *round(1)]
+    back = rebuild("s", [OPENED, *had, BACK])
+    assert (None, "t1", "m1", ()) == (back.token, back.fork_of, back.fork_at, back.past_tokens)
+    assert not back.inject
+    own = rebuild("s", [OPENED, *had, BACK, learned("t2")])
+    assert ("t2", None, None) == (own.token, own.fork_of, own.fork_at)
+    for gone in (DROPPED, OTHER):
+        lost = rebuild("s", [OPENED, *had, BACK, gone])
+        assert (None, None, None) == (lost.token, lost.fork_of, lost.fork_at)
+
+
+# spec: E18, A2
+def test_a_fork_of_a_rewound_session_does_not_take_its_agents_conversation():
+    taken = replace(BACK, round=2, since=8, message_count=4)
+    child, _ = forked([*STORY, taken])
+    assert (None, None) == (child.fork_of, child.fork_at)

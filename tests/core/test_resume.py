@@ -230,6 +230,18 @@ def test_a_fork_has_another_name_and_theirs_is_never_gone_on_with():
     assert not not_back(TOKEN, "t4", fork=True, forked=True)
 
 
+# spec: E18
+def test_it_goes_back_to_a_message_by_itself_only_where_it_can():
+    forks = Abilities(native=True, inject=True, forks=True)
+    able = Abilities(native=True, inject=True, forks=True, forks_at=True)
+    given = {"token": TOKEN, "there": True, "history": True, "fork": True, "at": "m1"}
+    wanted = Plan(strategy=Strategy.NATIVE, token=TOKEN, fork=True, at="m1")
+    assert wanted == choose(able, **given)
+    cannot = choose(forks, **given)
+    assert (Strategy.INJECT, None, None) == (cannot.strategy, cannot.token, cannot.at)
+    assert "cannot go back" in cannot.why
+
+
 # spec: E6 (kept tokens)
 @pytest.mark.parametrize(
     ("unknown_to_agent", "asked_fresh", "has_native", "expected"),

@@ -193,7 +193,7 @@ class Refusal(StrEnum):
 
 
 _UNKNOWN_SESSION = re.compile(
-    r"(session|resource|thread|conversation).{0,80}(not found|does ?n.t exist|does not exist|unknown)"
+    r"(session|resource|thread|conversation|fork point).{0,80}(not found|does ?n.t exist|does not exist|unknown)"
     r"|(unknown|invalid|no such|no previous|no) (session|thread|conversation)s?\b(?!.{0,20}active)",
     re.IGNORECASE,
 )

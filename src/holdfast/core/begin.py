@@ -133,6 +133,7 @@ def plan_for(s: Session, facts: i.Facts, moved: Drift, *, fresh: bool) -> Plan:
         facts.abilities,
         token=s.comes_back_to,
         fork=s.token is None,
+        at=s.fork_at,
         there=facts.there,
         history=s.messages > 0,
         in_flight=cut_off(s),

@@ -1,7 +1,7 @@
 """Events of the work in a run: rounds, calls, conversation, workspace. See events.py."""
 
 from holdfast.core.budget import Usage
-from holdfast.core.ids import BlobId, CallId, RoundNumber, Seq
+from holdfast.core.ids import BlobId, CallId, RoundNumber, Seq, Token
 from holdfast.core.session import Call, Closing, CoderState, Wish
 from holdfast.core.truth import Drift, Truth, Workspace
 from holdfast.core.value import Value
@@ -139,6 +139,8 @@ class Rewound(Value):
     conversation: bool
     message_count: int = 0
     since: Seq = Seq(0)  # the first event that was cut away; 0: nobody wrote it down
+    token: Token | None = None  # the conversation with the agent in which that round ended
+    message_id: str | None = None  # with this message of it (SPEC E18)
 
 
 # --- the workspace --------------------------------------------------------------------------

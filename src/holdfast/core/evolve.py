@@ -35,6 +35,7 @@ from holdfast.core.value import fields, replace
 INJECTS = {Strategy.INJECT: True, Strategy.FRESH: False, Strategy.REPLAY: False}
 
 
+NO_CONVERSATION: Changes = {"token": None, "fork_of": None, "fork_at": None}  # with its agent
 REMEMBERED = 16  # commands: whoever says one again does so when the line or the daemon is back
 
 
@@ -98,7 +99,7 @@ def _handed_over(s: Session, event: e.SessionConfigured) -> Changes:
     if event.agent in (None, s.agent) and (event.via in (None, s.via) or not s.via):
         return {}
     launch = replace(s.launch, abilities=None) if s.launch else None
-    return dict(token=None, fork_of=None, past_tokens=(), message_id=None, launch=launch)
+    return dict(**NO_CONVERSATION, past_tokens=(), message_id=None, launch=launch)
 
 
 def _input(s: Session, event: e.InputEvent) -> Changes:
@@ -215,9 +216,9 @@ def _launch(s: Session, event: e.LaunchEvent) -> Changes:
             return _idle_again(s)
         case e.TokenLearned(token=token):
             past = (s.token, *s.past_tokens)[:8] if s.token else s.past_tokens
-            return dict(token=token, past_tokens=past, fork_of=None)
+            return dict(token=token, past_tokens=past, fork_of=None, fork_at=None)
         case e.TokenDropped():
-            return dict(token=None, fork_of=None, inject=True)
+            return dict(**NO_CONVERSATION, inject=True)
         case e.ContextInjected():
             return dict(inject=False)
         case e.ContextLost(why=why):
@@ -282,10 +283,12 @@ def _rewound(s: Session, event: e.Rewound) -> Changes:
         stop=None,
         stop_seen=True,
         last_stop=last,
-        token=None,
-        fork_of=None,
-        message_id=None,
-        inject=True,
+        token=None,  # it remembers too much, and so do its earlier ones
+        past_tokens=(),
+        fork_of=event.token,
+        fork_at=event.message_id,
+        message_id=event.message_id,
+        inject=event.token is None,
     )
 
 

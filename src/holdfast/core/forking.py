@@ -87,7 +87,8 @@ def _copied(events: Sequence[e.Event]) -> list[e.Event]:
             case e.ConversationCompacted():  # its tail is a place in the parent's journal
                 kept.append(replace(event, usage=Usage(), tail=Seq(0)))
             case e.Rewound(since=since) if since:
-                kept.append(replace(event, since=Seq(FIRST + bisect_left(places, since))))
+                at = Seq(FIRST + bisect_left(places, since))
+                kept.append(replace(event, since=at, token=None, message_id=None))
             case _ if isinstance(event, COPIED):
                 kept.append(event)
             case _:

@@ -188,6 +188,8 @@ class Rewind(Value):
     since: Seq = Seq(0)  # the first event after that round
     code: bool = True
     conversation: bool = True
+    token: Token | None = None
+    message_id: str | None = None
 
 
 class SetTimer(Value):

@@ -26,6 +26,7 @@ class Abilities(Value):
     acp_load: bool = False
     native: bool = False
     forks: bool = False  # can begin another conversation with what it has of one
+    forks_at: bool = False  # and with a part of it, up to one of its messages
     inject: bool = False
     needs_process: bool = True  # False: idle means no process (the built-in agent, one-shots)
     survives_daemon: bool = False  # lives in tmux, a container or on another host
@@ -36,6 +37,7 @@ class Plan(Value):
     strategy: Strategy
     token: Token | None = None
     fork: bool = False  # of that conversation, which stays as it is
+    at: str | None = None  # up to this message of it
     drift: Drift = Drift.SAME
     why: str = ""  # why nothing better was possible
     risks: tuple[str, ...] = ()

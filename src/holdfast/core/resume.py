@@ -30,6 +30,7 @@ from holdfast.core.plan import Abilities, Plan, Strategy
 from holdfast.core.redact import REDACTED
 from holdfast.core.session import CallStatus, Closing, EffectClass, OpenCall, Session, StopReason
 from holdfast.core.truth import Drift
+from holdfast.core.value import replace
 
 SAME_ERROR_CAP = 3  # runs in a row that end in the same error: no fourth by itself (SPEC B7)
 
@@ -46,6 +47,7 @@ DRIFT_RISKS: dict[Drift, str] = {
 
 PERHAPS_LOST = "whether the last prompt reached the agent cannot be told"
 CANNOT_FORK = "the agent cannot fork a conversation, and this one is to stay as it is"
+CANNOT_GO_BACK = "the agent cannot go back to an earlier message of its conversation"
 
 
 def choose(
@@ -55,6 +57,7 @@ def choose(
     there: bool | None,
     history: bool,
     fork: bool = False,
+    at: str | None = None,
     in_flight: bool = False,
     replaces_prompt: bool = False,
     asked_fresh: bool = False,
@@ -63,8 +66,8 @@ def choose(
 ) -> Plan:
     """The first way that applies. `there` None: the agent's record could not be looked for."""
     own = _own_ways(abilities, in_flight=in_flight)
-    why = _why_not_own(own, token=token, there=there, corrupt_reasoning=corrupt_reasoning)
-    why = why or (CANNOT_FORK if fork and not abilities.forks else "")
+    why = _why_not_own(own, token=token, there=there, corrupt=corrupt_reasoning)
+    why = why or _why_no_fork(abilities, fork=fork, at=at)
     if asked_fresh or replaces_prompt:
         strategy = Strategy.FRESH
         why = "a fresh start was asked for" if asked_fresh else "the message replaces the prompt"
@@ -80,14 +83,8 @@ def choose(
     risks = [DRIFT_RISKS[drift]] if drift is not Drift.SAME else []
     risks += [PERHAPS_LOST] if in_flight and strategy not in _TELLS else []
     risks += _memory_risk(strategy, there=there, history=history, corrupt=corrupt_reasoning)
-    return Plan(
-        strategy=strategy,
-        token=token if strategy in _BY_TOKEN else None,
-        fork=fork and strategy in _BY_TOKEN,
-        drift=drift,
-        why=why,
-        risks=tuple(risks),
-    )
+    plan = Plan(strategy=strategy, drift=drift, why=why, risks=tuple(risks))
+    return replace(plan, token=token, fork=fork, at=at) if strategy in _BY_TOKEN else plan
 
 
 _TELLS = (Strategy.REPLAY, Strategy.ACP_LOAD)
@@ -107,18 +104,24 @@ def _own_ways(abilities: Abilities, *, in_flight: bool) -> list[Strategy]:
 
 
 def _why_not_own(
-    own: list[Strategy], *, token: Token | None, there: bool | None, corrupt_reasoning: bool
+    own: list[Strategy], *, token: Token | None, there: bool | None, corrupt: bool
 ) -> str:
     """Empty if the agent's own memory can come back."""
     if not own:
         return "the agent cannot bring a conversation back itself"
-    if corrupt_reasoning:
+    if corrupt:
         return "the agent's stored reasoning is corrupt, so its own resume can never work"
     if token is None:
         return "the agent has no conversation to come back to"
     if there is False:
         return "the agent's record of the conversation is not there"
     return ""
+
+
+def _why_no_fork(abilities: Abilities, *, fork: bool, at: str | None) -> str:
+    if at is not None and not abilities.forks_at:
+        return CANNOT_GO_BACK
+    return CANNOT_FORK if fork and not abilities.forks else ""
 
 
 def _why_load_first(abilities: Abilities) -> str:

@@ -3,7 +3,8 @@
 Rule 1: nothing is thrown away. The journal keeps what was said, a snapshot what was in the files; a
         fork of a round that was cut away brings both back (forking.py).
 Rule 2: back means back to what is there: a round that was summarised or cut away is forked instead.
-Rule 3: an agent that remembers by itself knows too much afterwards: its memory is not used again.
+Rule 3: an agent that remembers by itself knows too much afterwards: its memory is used again only up to
+        the message with which that round ended, where it can do that and the id was kept (SPEC E18).
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from holdfast.core.begin import call_off
 from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
 from holdfast.core.forking import rounds_in_files
-from holdfast.core.ids import RoundNumber, Seq
+from holdfast.core.ids import RoundNumber, Seq, Token
 from holdfast.core.session import Session
 
 
@@ -39,6 +40,7 @@ def to_round(
             f"Round {round} is no part of session {s.id} any more: summarised, or cut away.",
             f"Go on from there with: hold fork {s.id} --at {round}",
         )
+    token, message = place(events, round) if conversation else (None, None)
     return i.Rewind(
         round=round,
         message_count=count,
@@ -46,7 +48,33 @@ def to_round(
         since=_after(events, round),
         code=code,
         conversation=conversation,
+        token=token,
+        message_id=message,
     )
+
+
+def place(events: Sequence[e.Event], round: RoundNumber) -> tuple[Token, str] | tuple[None, None]:
+    """Where that round ended in a conversation with the agent, by the agent's own names for both. Nowhere
+    if it ended with calls: their results come after the message, and would be lost."""
+    token: Token | None = None
+    ends: dict[RoundNumber, tuple[Token, str]] = {}
+    for event in events:
+        match event:
+            case e.SessionConfigured(agent=agent, via=via) if agent or via:
+                token, ends = None, {}  # another's names
+            case e.TokenLearned(token=learned):
+                token = learned
+            case e.TokenDropped():
+                token = None
+            case e.Rewound(conversation=True, round=back):
+                token, ends = None, {n: end for n, end in ends.items() if n <= back}
+            case e.ResponseFinished(round=number, message_id=str() as id, calls=()) if token:
+                ends[number] = (token, id)
+            case e.ResponseFinished(round=number) | e.CallObserved(round=number):
+                ends.pop(number, None)
+            case _:
+                pass
+    return ends.get(round, (None, None))
 
 
 def _after(events: Sequence[e.Event], round: RoundNumber) -> Seq:
@@ -84,5 +112,7 @@ def rewind(s: Session, command: i.Rewind) -> list[e.Event]:
             conversation=command.conversation,
             message_count=command.message_count,
             since=command.since,
+            token=command.token,
+            message_id=command.message_id,
         ),
     ]

@@ -343,7 +343,8 @@ class Session(Value):
     launch: Launch | None = None
     launches: int = 0
     token: Token | None = None
-    fork_of: Token | None = None  # a conversation of somebody else's, that ours is to begin with
+    fork_of: Token | None = None  # a conversation that stays as it is, and that ours begins with
+    fork_at: str | None = None  # up to this message of it; None: with all of it
     past_tokens: tuple[Token, ...] = ()  # newest first
     message_id: str | None = None
     inject: bool = False  # the next prompt carries the history

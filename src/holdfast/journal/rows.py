@@ -26,7 +26,7 @@ from holdfast.views.sessions import Summary
 
 # Goes up with every change of Session that an earlier copy cannot be read as; a copy of another
 # version is ignored and the events are folded instead. A test pins it to the fields.
-SNAPSHOT_VERSION = 12
+SNAPSHOT_VERSION = 13
 
 _summary = msgspec.json.Decoder(Summary)
 _session = msgspec.json.Decoder(Session)

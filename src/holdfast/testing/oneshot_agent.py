@@ -1,7 +1,7 @@
 """A fake: a one-shot agent that speaks Claude's stream-json, and misbehaves as real ones do.
 
     python -m holdfast.testing.oneshot_agent -p (--session-id ID | --resume ID) < prompt
-    ... -p --resume ID --fork-session --session-id OTHER
+    ... -p --resume ID [--resume-session-at UUID] --fork-session --session-id OTHER
 
 It keeps its conversations in $ONESHOT_HOME/projects/fake/ID.jsonl, one line for each prompt and
 answer, and takes what it does from $ONESHOT_SCRIPT, one JSON object for each turn, in order.
@@ -39,7 +39,13 @@ class Agent:
     def remember(self, role: str, text: str) -> None:
         self.transcript.parent.mkdir(parents=True, exist_ok=True)
         with self.transcript.open("a") as file:
-            file.write(json.dumps({"role": role, "text": text, "argv": sys.argv[1:]}) + "\n")
+            line = {"role": role, "text": text, "argv": sys.argv[1:], "uuid": self.turn.get("uuid")}
+            file.write(json.dumps(line) + "\n")
+
+    def up_to(self, uuid: str) -> str | None:
+        lines = self.transcript.read_text().splitlines(keepends=True)
+        ends = [n for n, line in enumerate(lines, 1) if json.loads(line).get("uuid") == uuid]
+        return "".join(lines[: ends[-1]]) if ends else None
 
     def play(self, prompt: str) -> int:
         turn = self.turn
@@ -73,6 +79,9 @@ class Agent:
         if turn.get("pause"):
             time.sleep(600)
         command = turn.get("command")
+        if "uuid" in turn:
+            spoken = {"type": "text", "text": turn.get("text", "done")}
+            self.say(type="assistant", uuid=turn["uuid"], message={**head, "content": [spoken]})
         if command:
             use = {"type": "tool_use", "id": f"toolu_{message}", "name": "Bash", "input": {}}
             use["input"] = {"command": command}
@@ -139,8 +148,15 @@ def main() -> int:
         return 1
     if "--fork-session" in arguments and not turn.get("same_id"):
         other = arguments[arguments.index("--session-id") + 1]
-        before = Agent(home, turn, id).transcript
-        before.with_stem(other).write_bytes(before.read_bytes())
+        before = Agent(home, turn, id)
+        kept: str | None = before.transcript.read_text()
+        if "--resume-session-at" in arguments:
+            at = arguments[arguments.index("--resume-session-at") + 1]
+            kept = before.up_to(at)
+            if kept is None:
+                print(f"No message found with message.uuid of: {at}", file=sys.stderr)  # noqa: T201
+                return 1
+        before.transcript.with_stem(other).write_text(kept or "")
         id = other
     return Agent(home, turn, str(uuid.uuid4()) if turn.get("other_id") else id).play(prompt)
 

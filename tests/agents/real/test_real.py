@@ -343,24 +343,3 @@ def test_a_cancel_leaves_nothing_running(agent, place, tmp_path):
         machine.client.post(f"/api/sessions/{id}/cancel", {}, dict)
         assert machine.stopped(id).last_stop.reason == "cancelled"
         machine.until(lambda: machine.carriers(id) == [])
-
-
-@pytest.mark.parametrize("agent", ["claude"])
-def test_it_can_be_taken_back_to_a_message_whose_id_was_kept(agent, place, tmp_path):
-    # spec: E18
-    replies = ({"text": "First answer."}, {"text": "Second answer."}, {"text": "Back."})
-    with Model(tmp_path, *replies) as model, place(model.url) as machine:
-        first = machine.run(agent, "ONE.")
-        machine.send(first.id, "TWO.")
-        kept, _ = [e.data["message_id"] for e in machine.events(first.id, "response_finished")]
-        back = ["claude", "-p", "THREE.", "--resume", first.agent_session_id]
-        subprocess.run(
-            [*back, "--resume-session-at", kept],
-            cwd=tmp_path / "home" / "worktrees" / first.id,
-            env=machine.environ,
-            stdin=subprocess.DEVNULL,
-            check=True,
-        )
-        told = model.told()
-        assert "First answer." in told and "THREE." in told
-        assert "TWO." not in told and "Second answer." not in told

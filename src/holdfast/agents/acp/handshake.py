@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.agents.acp.profile import AcpProfile, McpServer
+from holdfast.agents.acp.profile import AcpProfile, McpServer, filled
 from holdfast.agents.acp.transport import Connection, RpcFailed
 from holdfast.agents.acp.updates import (
     ConfigOption,
@@ -84,10 +84,12 @@ class Handshake:
         able = said.agent_capabilities
         of_sessions = able.session_capabilities if able else None
         self._lists = of_sessions is not None and present(of_sessions.list)
+        forks = of_sessions is not None and present(of_sessions.fork)
         return Abilities(
             acp_resume=of_sessions is not None and present(of_sessions.resume),
             acp_load=able is not None and able.load_session,
-            forks=of_sessions is not None and present(of_sessions.fork),
+            forks=forks,
+            forks_at=forks and bool(self._profile.fork_at),
             inject=True,
         )
 
@@ -95,10 +97,11 @@ class Handshake:
         ways = self._ways(plan, able)
         if plan.token is not None and plan.strategy in OWN and not ways:
             cannot = "fork a conversation" if plan.fork else "bring its conversation back"
+            cannot += " from an earlier message" if plan.at else ""
             self._notes.append(f"The agent cannot {cannot}: it starts afresh.")
         for n, way in enumerate(ways, 1):
             assert plan.token is not None
-            found = await self._come_back(way, plan.token, last=n == len(ways))
+            found = await self._come_back(way, plan, plan.token, last=n == len(ways))
             if found is not None:
                 self.came_back = way
                 if plan.fork and found.session_id in (None, plan.token):
@@ -113,16 +116,21 @@ class Handshake:
         if plan.token is None or plan.strategy not in OWN:
             return []
         if plan.fork:
-            return [FORK] if able.forks else []
+            return [FORK] if (able.forks_at if plan.at else able.forks) else []
         ways = [("session/resume", able.acp_resume), ("session/load", able.acp_load)]
         if plan.strategy is Strategy.ACP_LOAD:
             ways.reverse()
         return [way for way, can in ways if can]
 
-    async def _come_back(self, way: str, token: Token, *, last: bool) -> SessionAnswer | None:
+    async def _come_back(
+        self, way: str, plan: Plan, token: Token, *, last: bool
+    ) -> SessionAnswer | None:
         """None: it cannot do that after all."""
+        params: dict[str, object] = {"sessionId": token, **self._place}
+        if plan.at is not None:
+            params["_meta"] = filled(self._profile.fork_at, plan.at)
         try:
-            raw = await self._ask(way, {"sessionId": token, **self._place})
+            raw = await self._ask(way, params)
         except RpcFailed as failed:
             match refusal(failed.code, str(failed)):
                 case Refusal.NOT_FOUND:

@@ -14,7 +14,15 @@ class AcpProfile(Value):
     unnamed: str = ""  # "its own": text without a message id is not the model's
     note: str = ""  # a piece of text like this is a note to the user, not the model's
     failed: str = ""  # one like this at the end: the turn failed, whatever it says
+    fork_at: Mapping[str, object] = {}  # `_meta` of a fork up to the message `{at}`
     quirks: frozenset[str] = frozenset()
+
+
+def filled(meta: Mapping[str, object], at: str) -> dict[str, object]:
+    return {
+        name: filled(value, at) if isinstance(value, Mapping) else at if value == "{at}" else value
+        for name, value in meta.items()
+    }
 
 
 class McpServer(Value):

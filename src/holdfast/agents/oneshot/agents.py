@@ -75,9 +75,15 @@ class OneshotAgents:
 
     def abilities(self, session: Session) -> Abilities:
         known = self._profiles.get(session.agent)
-        commands = known.oneshot if known else None
-        native, forks = bool(commands and commands.resume), bool(commands and commands.fork)
-        return Abilities(native=native, forks=forks, inject=True, needs_process=False)
+        if known is None or (commands := known.oneshot) is None:
+            return Abilities(inject=True, needs_process=False)
+        return Abilities(
+            native=bool(commands.resume),
+            forks=bool(commands.fork),
+            forks_at=bool(commands.fork_at),
+            inject=True,
+            needs_process=False,
+        )
 
     async def start(self, errand: Errand, session: Session) -> None:
         effect = errand.effect
@@ -177,15 +183,12 @@ class OneshotAgents:
         if inject or how is Spawn.FRESH_VISIBLY:
             words = await self._with_history(session, turn.launch, words)
         session = await self._current(session)  # with the token that was just written down
-        command = commands.fork if fork else commands.resume if resumed else commands.start
-        forked = str(uuid.uuid4())
-        values = {"id": token or "", "prompt": words, "model": session.model, "fork": forked}
 
         async def submit(given: i.Input) -> Any:
             return await self.submit(session.id, given)
 
         process = self._runtime.start(  # from here on nothing may fail: it has to be ended
-            filled(command, commands, values, mode=session.mode),
+            _argv(commands, session, token, words, resumed=resumed),
             cwd=session.workspace.path,
             env={**environ, **commands.mode_env.get(session.mode, {})},
             cookie=_cookie(session.id, turn.launch),
@@ -252,6 +255,18 @@ class OneshotAgents:
         )
         with contextlib.suppress(JournalError):
             await self.submit(session.id, finished)
+
+
+def _argv(
+    commands: Commands, session: Session, token: Token | None, words: str, *, resumed: bool
+) -> list[str]:
+    assert session.launch is not None
+    plan = session.launch.plan
+    values = {"id": token or "", "prompt": words, "model": session.model}
+    values |= {"fork": str(uuid.uuid4()), "at": plan.at or ""}
+    copy = commands.fork_at if plan.at else commands.fork
+    command = (copy if plan.fork else commands.resume) if resumed else commands.start
+    return filled(command, commands, values, mode=session.mode)
 
 
 def _cookie(id: SessionId, launch: LaunchNumber) -> str:

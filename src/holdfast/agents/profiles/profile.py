@@ -1,6 +1,6 @@
 """What is known of an agent, as a value, and what a command of it looks like when it is filled in.
 
-Rule 1: a command is a list of arguments, never a line for a shell. `{id}`, `{prompt}`, `{fork}` and
+Rule 1: a command is a list of arguments, never a line for a shell. `{id}`, `{prompt}`, `{fork}`, `{at}` and
 `{folder}` (with `"` and `\\` escaped) stand for one value each; `{mode}`, `{model}` and `{hooks}`, standing
 alone, for as many arguments as the profile says.
 Rule 2: a mode that the agent cannot be told is refused before it is started (SPEC E1).
@@ -26,6 +26,7 @@ class Acp(Value, forbid_unknown_fields=True):
     unnamed: str = ""  # "its own": text without a message id is not the model's
     note: str = ""  # a piece of text like this is a note to the user, not the model's
     failed: str = ""  # one like this at the end: the turn failed, whatever it says
+    fork_at: Mapping[str, object] = {}  # `_meta` of a fork up to the message `{at}`
 
 
 class Commands(Value, forbid_unknown_fields=True):
@@ -34,6 +35,7 @@ class Commands(Value, forbid_unknown_fields=True):
     start: Arguments
     resume: Arguments = ()
     fork: Arguments = ()
+    fork_at: Arguments = ()  # up to the message `{at}`
     go_on: Arguments = msgspec.field(default=(), name="continue")  # with its newest conversation
     model: Arguments = ()
     modes: Mapping[str, Arguments] = {}
@@ -169,7 +171,7 @@ def without_prompt(command: Sequence[str]) -> list[str]:
 def _fill(argument: str, values: Mapping[str, str]) -> str:
     """In one go: a value that contains another's name is not filled in again."""
     return re.sub(
-        r"\{(id8|id|prompt|fork|folder)\}", lambda found: values.get(found[1], ""), argument
+        r"\{(id8|id|prompt|fork|folder|at)\}", lambda found: values.get(found[1], ""), argument
     )
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from holdfast.agents.terminal.place import gist
 from tests.agents.terminal.fake import Fake
 
 # spec: E4 E5 E6 E8 E11 A7 A9 D6 D7 G1 G2 G5 G6 G7 G8 H1
@@ -100,7 +101,27 @@ def test_a_turn_that_is_over_is_not_told_again_to_the_next_daemon(tmp_path, mark
         machine.until(lambda: json.loads(mark.read_text())["typed"])
         machine.kill()
         if not marked:  # it died before it could write down that the run is over
-            mark.write_text(json.dumps({"run": 1, "round": 0}))
+            words = json.loads(mark.read_text())["words"]
+            mark.write_text(json.dumps({"run": 1, "round": 0, "words": words}))
+        machine.up()
+        machine.press(id, "typed here", "Enter")
+        machine.stopped(id, 2)
+        assert machine.texts(id) == ["First.", "Second."]
+        accepted = machine.events(id, "input_accepted")
+        assert [event.data["text"] for event in accepted] == ["go", "typed here"]
+
+
+def test_a_prompt_that_never_arrived_does_not_swallow_the_next_one(tmp_path):  # spec: A9
+    """The daemon died after it marked a prompt, before it handed it over; then its run was over."""
+    with Fake(tmp_path, {"text": "First."}, {"text": "Second."}) as machine:
+        first = machine.run()
+        id = first.id
+        (mark,) = (machine.home / "terminal").glob("*.mark.json")
+        machine.until(lambda: json.loads(mark.read_text())["typed"])
+        machine.kill()
+        end = (machine.memory / "projects" / "fake" / f"{first.agent_session_id}.jsonl").stat()
+        lost = {"run": 2, "round": 1, "offset": end.st_size, "words": gist("never handed over")}
+        mark.write_text(json.dumps(lost))
         machine.up()
         machine.press(id, "typed here", "Enter")
         machine.stopped(id, 2)

@@ -24,12 +24,12 @@ from holdfast.agents.terminal import hands, place
 from holdfast.agents.terminal.hooks import write_settings
 from holdfast.agents.terminal.known import Known, known_of, manner_of, problem_of
 from holdfast.agents.terminal.manner import Waits
-from holdfast.agents.terminal.place import Marks
+from holdfast.agents.terminal.place import Mark, Marks
 from holdfast.agents.terminal.seam import Terminals
 from holdfast.agents.terminal.seat import Seat
 from holdfast.core import inputs as i
 from holdfast.core.effects import DeliverPrompt, InterruptAgent, KillAgent, RelayAnswer, StartAgent
-from holdfast.core.ids import CallId, LaunchNumber, RoundNumber, SessionId, Token
+from holdfast.core.ids import CallId, LaunchNumber, SessionId, Token
 from holdfast.core.injection import prompt
 from holdfast.core.plan import Abilities
 from holdfast.core.resume import Probe, Spawn
@@ -125,7 +125,7 @@ class TerminalAgents:
         seat = self._sit(session, launch, known, token=token, asked=token if resumed else None)
         seat.read_from(self._record_size(known, token))
         if session.run is not None and words is not None:
-            seat.mark(session.run.number, session.round, argument=fits)
+            seat.mark(session.run.number, session.round, words, given=fits)
         values = {"id": token or "", "model": session.model, "prompt": _argument(words or "")}
         values["folder"] = json.dumps(session.workspace.path, ensure_ascii=False)[1:-1]
         values["hooks"] = hooks = self._hooks(known, seat.name)
@@ -199,13 +199,14 @@ class TerminalAgents:
         seat.record.since = mark.at if mark else seat.record.since
         over = run is None or mark is None or run.number != mark.run
         if mark is not None and not mark.typed and over:
-            seat.unseen = 1  # its record tells of a prompt whose run is over: nobody typed that
+            seat.unseen = {
+                mark.words
+            }  # its run is over: if its record tells of it, nobody typed that
         if run is not None and run.delivered:
             ours = mark is not None and mark.run == run.number
-            begun = mark.round if ours and mark else _round_before(session)
-            if ours or mark is None or session.round > begun:
-                typed = ours and mark is not None and mark.typed
-                seat.begin(run.number, RoundNumber(begun), known=session.round, arrived=typed)
+            begun = mark if ours and mark else Mark(run=run.number, round=_round_before(session))
+            if ours or mark is None or session.round > begun.round:
+                seat.begin(begun, known=session.round)
         self._seats[session.id] = seat
         seat.listen(pane.pid if pane is not None else 0)
 
@@ -255,7 +256,7 @@ class TerminalAgents:
         elif not self._handed_over(session.id, effect):  # if it was, its turn is over by now
             if effect.inject:
                 words = await self._injected(session, effect.launch, words)
-            seat.mark(effect.run, session.round)
+            seat.mark(effect.run, session.round, words)
             await hands.say(seat, words)
 
     def _handed_over(self, id: SessionId, effect: DeliverPrompt) -> bool:

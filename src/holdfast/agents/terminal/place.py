@@ -1,6 +1,8 @@
 """Where an agent's record of a conversation lies, and what is kept to read on in it after our death."""
 
+import re
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -29,6 +31,12 @@ class Mark(Value):
     argument: bool = False  # it was given to the program at its start: it cannot get lost
     other: Token | None = None  # the session's conversation then, where another was begun
     typed: bool = False  # it is before this place, not after it: typed in the terminal, or over
+    words: str = ""  # by which it is known again (`gist`)
+
+
+def gist(words: str) -> str:
+    """The same for the same words, however an agent breaks its lines or quotes them."""
+    return sha256(re.sub(r"\W+", "", words).encode()).hexdigest()[:16]
 
 
 def find(where: Transcript, token: Token, environ: Mapping[str, str]) -> Path | None:

@@ -21,7 +21,7 @@ from holdfast.agents.terminal.ending import Ending, complaint, last_words, over_
 from holdfast.agents.terminal.following import Following
 from holdfast.agents.terminal.hooks import Moment, moment
 from holdfast.agents.terminal.manner import Manner, Waits
-from holdfast.agents.terminal.place import Mark, Marks
+from holdfast.agents.terminal.place import Mark, Marks, gist
 from holdfast.agents.terminal.record import Sign
 from holdfast.agents.terminal.screen import Screen
 from holdfast.agents.terminal.seam import Pane, Submit, Terminals
@@ -41,6 +41,7 @@ from holdfast.core.ids import (
 )
 from holdfast.core.resume import not_back
 from holdfast.core.session import Session
+from holdfast.core.value import replace
 from holdfast.ports import JournalError
 
 LOG = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ class Seat:
         self._asking.pending = next((d.id for d in session.decisions if d.launch == launch), None)
         self._words: list[i.Reportable] = []
         self._spoken_of_itself = self._proved = self._caught_up = False
-        self.unseen = 0  # prompts of ours that its record should still tell of
+        self.unseen: set[str] = set()  # prompts of ours that its record may still tell of
         self._looked_at = clock()
         self.turn: Turn | None = None
         self.pid = 0
@@ -88,18 +89,17 @@ class Seat:
     def run(self) -> RunNumber | None:
         return self.turn.run if self.turn is not None else None
 
-    def mark(self, run: RunNumber, round: RoundNumber, *, argument: bool = False) -> None:
-        """Before the prompt is handed over."""
+    def mark(self, run: RunNumber, round: RoundNumber, words: str, *, given: bool = False) -> None:
+        """Before the prompt is handed over. `given`: as an argument of its program."""
         other = self._other if self.token is None else None
-        place, at = self.record.offset, self.record.since
-        mark = Mark(run=run, round=round, offset=place, at=at, argument=argument, other=other)
+        mark = Mark(run=run, round=round, argument=given, other=other, words=gist(words))
+        mark = replace(mark, offset=self.record.offset, at=self.record.since)
         self.marks.write(self.name, mark)
-        self.begin(run, round, known=round)
+        self.begin(mark, known=round)
 
-    def begin(
-        self, run: RunNumber, round: RoundNumber, *, known: RoundNumber, arrived: bool = False
-    ) -> None:
-        self.turn = Turn(run, Account(round, known=known), arrived=arrived)
+    def begin(self, mark: Mark, *, known: RoundNumber) -> None:
+        account = Account(RoundNumber(mark.round), known=known)
+        self.turn = Turn(RunNumber(mark.run), account, words=mark.words, arrived=mark.typed)
         self.run_over.clear()
 
     def read_from(self, offset: int) -> None:
@@ -201,8 +201,8 @@ class Seat:
 
     async def _prompted(self, text: str, end: int) -> None:
         self._proved = True
-        if self.unseen:  # of a turn that is over: it was written late
-            self.unseen -= 1
+        if gist(text) in self.unseen:  # of a turn that is over: it was written late
+            self.unseen.discard(gist(text))
         elif self.turn is not None and self.turn.arrived:
             self._words.append(e.Notice(kind="typed", text=f"Typed in the terminal: {text}"))
         elif self.turn is not None:
@@ -214,8 +214,9 @@ class Seat:
             session: Session = (await self._submit(typed)).session
             if session.run is not None:
                 run, round = session.run.number, session.round
-                self.marks.write(self.name, Mark(run=run, round=round, offset=end, typed=True))
-                self.begin(run, round, known=round, arrived=True)
+                mark = Mark(run=run, round=round, offset=end, typed=True)
+                self.marks.write(self.name, mark)
+                self.begin(mark, known=round)
 
     async def _named(self, token: Token) -> None:
         """SPEC E5: several agents silently begin another conversation than the one asked for."""
@@ -300,10 +301,8 @@ class Seat:
             await self._ask_to_look(turn)
         elif turn.silent_for(self.waits.quiet):
             turn.quiet_said = True
-            minutes = round(self.waits.quiet / 60)
-            await self._notice(
-                "agent_quiet", f"Nothing was heard from the agent for {minutes} minutes."
-            )
+            text = f"Nothing was heard from the agent for {round(self.waits.quiet / 60)} minutes."
+            await self._notice("agent_quiet", text)
 
     async def _ask_to_look(self, turn: Turn) -> None:
         """It shows something that we do not know: a question about trust, a login."""
@@ -358,7 +357,7 @@ class Seat:
         self._words += self._asking.gone("it was answered in the terminal")
         await self._flush()
         self.turn = None
-        self.unseen += not turn.arrived
+        self.unseen |= set() if turn.arrived else {turn.words}
         self.run_over.set()
         over = Over(cancelled=True) if turn.interrupting else over
         await self._submit(over_report(over, launch=self.launch, run=turn.run, now=self._now()))

@@ -13,8 +13,11 @@ def clock() -> float:
 
 
 class Turn:
-    def __init__(self, run: RunNumber, account: Account, *, arrived: bool = False) -> None:
+    def __init__(
+        self, run: RunNumber, account: Account, *, words: str, arrived: bool = False
+    ) -> None:
         self.run, self.account = run, account
+        self.words = words  # the gist of its prompt
         self.arrived = arrived  # the prompt is in its record
         self.early: list[Sign] = []  # what came before that: an earlier turn's, most likely
         self.interrupting = False

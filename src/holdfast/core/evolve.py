@@ -183,6 +183,7 @@ def _run_stopped(s: Session, event: e.RunStopped) -> Changes:
         run=None,
         phase=Phase.IDLE,
         last_stop=stop,
+        worked_at=stop.at if s.progressed or cut_off else s.worked_at,
         stop=None if stop.reason is StopReason.COMPLETED else stop,
         stop_seen=stop.reason is StopReason.COMPLETED,
         same_error=(s.same_error + 1 if again else 1) if stop.fingerprint else 0,

@@ -314,6 +314,7 @@ class Session(Value):
     runs: int = 0
     continued: tuple[CommandId, ...] = ()  # the last commands that began one
     stop: Stop | None = None  # the one the banner shows
+    worked_at: Millis | None = None  # the end of the last run that did something
     last_stop: Stop | None = None
     stop_seen: bool = True
     same_error: int = 0  # runs in a row that ended with last_stop's fingerprint and no progress

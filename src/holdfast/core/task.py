@@ -3,7 +3,7 @@
 Rule 1: only what a person said of a task is stored. Where it stands follows from that and from its
 sessions, each time it is asked: two records cannot disagree when there is one.
 Rule 2: work moves a task, attempts at work do not. A reattach, a refused token or a launch that failed
-leave a session without a round, or with the rounds it had.
+do nothing of what was asked for.
 """
 
 from collections.abc import Iterable
@@ -37,8 +37,7 @@ class Work(Value):
     """What a task needs to know of one of its sessions."""
 
     state: State
-    round: int = 0
-    stopped_at: Millis | None = None  # its last run
+    worked_at: Millis | None = None  # when its last run ended that did something; None: none did
 
 
 def standing(task: Task, sessions: Iterable[Work]) -> TaskState:
@@ -52,6 +51,6 @@ def standing(task: Task, sessions: Iterable[Work]) -> TaskState:
 
 def _moved(task: Task, work: Work) -> bool:
     """It worked, and after the task was closed, if it was."""
-    if work.state is State.RUNNING:
-        return True
-    return work.round > 0 and (task.closed is None or (work.stopped_at or 0) > task.closed_at)
+    if work.state is State.RUNNING or work.worked_at is None:
+        return work.state is State.RUNNING
+    return task.closed is None or work.worked_at > task.closed_at

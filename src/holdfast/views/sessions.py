@@ -1,5 +1,6 @@
 """A session in a list: all that is shown and all that a restart must know, without its history."""
 
+from holdfast.core.ids import Millis
 from holdfast.core.session import Phase, Session, State, Stop
 from holdfast.core.value import Value
 
@@ -16,6 +17,7 @@ class Summary(Value):
     repo: str = ""  # empty in a line that was written before there was this
     stop: Stop | None = None
     last_stop: Stop | None = None
+    worked_at: Millis | None = None  # None too in a line that was written before there was this
     stop_seen: bool = True
     run: int | None = None
     launch: int | None = None  # of the agent that is up
@@ -54,6 +56,7 @@ def summary(s: Session) -> Summary:
         repo=s.workspace.repo,
         stop=s.stop,
         last_stop=s.last_stop,
+        worked_at=s.worked_at,
         stop_seen=s.stop_seen,
         run=s.run.number if s.run else None,
         launch=s.launch.number if s.launch and s.launch.alive else None,

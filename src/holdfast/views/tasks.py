@@ -31,8 +31,8 @@ def shown(task: Task, sessions: Mapping[SessionId, Summary]) -> TaskOut:
 
 
 def work(seen: Summary) -> Work:
-    stopped = seen.last_stop.at if seen.last_stop else None
-    return Work(state=seen.state, round=seen.round, stopped_at=stopped)
+    stopped = seen.last_stop.at if seen.last_stop and seen.round else None
+    return Work(state=seen.state, worked_at=seen.worked_at or stopped)
 
 
 def by_task(

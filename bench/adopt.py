@@ -52,7 +52,8 @@ class Machine:
     def list(self) -> int:
         """As a daemon that was just started does."""
         shelf = Shelf(Profiles({}, "bench"), self.state)
-        return len(asyncio.run(shelf.records({"HOME": str(self.home)})))
+        found, _ = asyncio.run(shelf.records({"HOME": str(self.home)}))
+        return len(found)
 
     def read(self) -> int:
         """As `cat` does."""

@@ -342,8 +342,8 @@ class Record(Value):
 class Records(Protocol):
     """What agents wrote down without us. Read, never written (SPEC E15)."""
 
-    async def records(self, environ: Mapping[str, str]) -> list[Record]:
-        """Newest first. The variables say where the agents keep them."""
+    async def records(self, environ: Mapping[str, str]) -> tuple[list[Record], tuple[str, ...]]:
+        """Newest first, and what could not be read, in words. The variables say where they are kept."""
 
     async def turns(self, record: Record) -> tuple[list[Turn], int]:
         """The conversation, and how much of it could not be read."""

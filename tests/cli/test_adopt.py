@@ -1,6 +1,8 @@
 """`hold adopt`: what other agents left in this home."""
 
+import contextlib
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,15 @@ def test_bad_input_is_told_in_one_line(left):  # spec: M1 I2
     assert (unknown.returncode, several.returncode, gone.returncode) == (3, 2, 2)
     assert "qwen" in elsewhere.stdout, "below this folder"
     assert "Its folder cannot be used" in gone.stderr
+
+
+def test_a_database_that_is_not_understood_is_named_and_hides_nothing_else(left):  # spec: E15 M1
+    database = left.folder / ".local/share/opencode/opencode.db"
+    database.parent.mkdir(parents=True)
+    with contextlib.closing(sqlite3.connect(database)) as db:
+        db.execute("create table of_another_version (id text)")
+    shown = left.hold("adopt")
+    assert f"opencode: {database} cannot be read: no such table: session" in shown.stderr
+    assert shown.stdout.count(ID[:13]) == len(PLACES)
+    (told,) = left.json("adopt")["unread"]
+    assert str(database) in told

@@ -62,6 +62,8 @@ def adopt(
         say_json(found)
         return 0
     _print(found.records, everything=everything)
+    for what in found.unread:
+        note(clean(what))
     return 0
 
 

@@ -18,40 +18,42 @@ SHORTEST = 4  # characters of an id that is to name one conversation
 @post("/api/records", status_code=200)
 async def records(request: Asking, desk: Here, data: JSONBody[RecordsIn]) -> RecordsOut:
     """Over the Unix socket: which folders are looked at is the user's own environment."""
-    found = await _records(request, desk, data)
+    found, unread = await _records(request, desk, data)
     ours = await _taken(desk)
-    return RecordsOut(records=tuple(listed(r, ours.get((r.agent, r.id))) for r in found))
+    rows = tuple(listed(r, ours.get((r.agent, r.id))) for r in found)
+    return RecordsOut(records=rows, unread=unread)
 
 
 @post("/api/adopt", status_code=200)
 async def adopt(request: Asking, desk: Here, data: JSONBody[AdoptIn]) -> AdoptOut:
     """A second time is no second session; but every fork is one."""
-    found = [
-        r
-        for r in await _records(request, desk, RecordsIn(agent=data.agent, environ=data.environ))
-        if r.id.startswith(data.id) and len(data.id) >= SHORTEST
-    ]
+    wanted = RecordsIn(agent=data.agent, environ=data.environ)
+    known, _ = await _records(request, desk, wanted)
+    found = [r for r in known if r.id.startswith(data.id) and len(data.id) >= SHORTEST]
     if len(found) != 1:
         raise _not_one(data.id, found)
     record = found[0]
-    known = (await _taken(desk)).get((record.agent, record.id))
-    if known is not None and not data.fork:
-        return AdoptOut(session=known, record=listed(record, known), already=True)
+    ours = (await _taken(desk)).get((record.agent, record.id))
+    if ours is not None and not data.fork:
+        return AdoptOut(session=ours, record=listed(record, ours), already=True)
     in_use = not data.fork and may_be_in_use(record.modified_at, desk.engine.clock.now())
     id, torn = await desk.opening.adopt(record, fork=data.fork)
     return AdoptOut(session=id, record=listed(record, id), torn=torn, in_use=in_use)
 
 
-async def _records(request: Asking, desk: Desk, wanted: RecordsIn) -> list[Record]:
+async def _records(
+    request: Asking, desk: Desk, wanted: RecordsIn
+) -> tuple[list[Record], tuple[str, ...]]:
     if not by_unix(request):
         raise Failure("forbidden", "Other agents' records are read over the Unix socket alone.")
-    found = await desk.records.records(wanted.environ)
+    found, unread = await desk.records.records(wanted.environ)
     here = wanted.folder.rstrip("/")
-    return [
+    kept = [
         r
         for r in found
         if wanted.agent in (None, r.agent) and (not here or f"{r.folder}/".startswith(f"{here}/"))
     ]
+    return kept, unread
 
 
 async def _taken(desk: Desk) -> dict[tuple[str, str], SessionId]:

@@ -29,6 +29,7 @@ class RecordOut(Value):
 
 class RecordsOut(Value):
     records: tuple[RecordOut, ...]
+    unread: tuple[str, ...] = ()  # what could not be read, in words
 
 
 class AdoptIn(Value):

@@ -29,7 +29,7 @@ class Shelf:
         self._path = home / f"transcripts-{VERSION}.json"
         self._turn = asyncio.Lock()
 
-    async def records(self, environ: Mapping[str, str]) -> list[Record]:
+    async def records(self, environ: Mapping[str, str]) -> tuple[list[Record], tuple[str, ...]]:
         async with self._turn:
             return await asyncio.to_thread(self._records, environ)
 
@@ -40,15 +40,18 @@ class Shelf:
             return await asyncio.to_thread(opencode.turns, path, record.id)
         return await asyncio.to_thread(whole, path, record.agent)
 
-    def _records(self, environ: Mapping[str, str]) -> list[Record]:
-        before = self._load()
+    def _records(self, environ: Mapping[str, str]) -> tuple[list[Record], tuple[str, ...]]:
+        before, unread = self._load(), []
         known: dict[str, Scanned] = {}
         for agent, path in self._files(environ):
             if agent in READERS:
                 scanned = scan(path, before.get(str(path)), agent)
                 known |= {str(path): scanned} if scanned is not None else {}
             else:
-                known |= _of_opencode(path, before)
+                try:
+                    known |= _of_opencode(path, before)
+                except sqlite3.Error as error:  # of a version whose tables are others, most likely
+                    unread.append(f"{agent}: {path} cannot be read: {error}")
         if known != before:
             self._save(known)
         found = [s.record for s in known.values() if s.record.id and s.record.prompts]
@@ -57,7 +60,7 @@ class Shelf:
             kept = newest.setdefault((record.agent, record.id), record)
             if record.prompts > kept.prompts:  # Gemini leaves a stub beside the real one
                 newest[record.agent, record.id] = record
-        return sorted(newest.values(), key=lambda r: r.modified_at, reverse=True)
+        return sorted(newest.values(), key=lambda r: r.modified_at, reverse=True), tuple(unread)
 
     def _files(self, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
         for agent, profile in self._profiles.all():
@@ -89,8 +92,5 @@ class Shelf:
 def _of_opencode(path: Path, before: Mapping[str, Scanned]) -> dict[str, Scanned]:
     """By database and id: many conversations are in one file."""
     kept = {s.record.id: s.record for s in before.values() if s.record.path == str(path)}
-    try:
-        found = opencode.records(path, kept)
-    except sqlite3.Error:  # of a version whose tables are others
-        return {}
+    found = opencode.records(path, kept)
     return {f"{path}#{record.id}": Scanned(record=record) for record in found}

@@ -152,6 +152,14 @@ class Client:
     def post(self, path: str, body: Any, kind: type[T], patience: float = PATIENCE) -> T:
         return self._value(self.call("POST", path, body, patience), kind)
 
+    def surely(self, path: str, body: Any, kind: type[T]) -> T:
+        """For what carries an id of its own: said once more if the daemon died before it answered."""
+        try:
+            return self.post(path, body, kind)
+        except DaemonLost:
+            self.knock()
+            return self.post(path, body, kind)
+
     @staticmethod
     def _value(answer: bytes, kind: type[T]) -> T:
         import msgspec  # noqa: PLC0415  a sixth of a quick command's time

@@ -3,10 +3,13 @@
 Whatever cannot be is said before anything is made (`Unfit`).
 """
 
+import asyncio
 import contextlib
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from holdfast.agents.builtin.models import Models
 from holdfast.agents.registry import Registry
@@ -28,6 +31,7 @@ from holdfast.wire import LimitsIn, NewSession, ResumeIn
 from holdfast.workspaces import worktree
 from holdfast.workspaces.errors import NoCommitYet, NotARepository, WorkspaceError
 
+ID = re.compile(r"[0-9a-f]{12}")
 Lend = Callable[[SessionId, Mapping[str, str]], None]
 
 
@@ -47,13 +51,24 @@ class Opening:
         self._home, self._config, self._engine = home, config, engine
         self._registry, self._models, self._records = registry, models, records
         self._secrets, self._lend = secrets, lend
+        self._doors: WeakValueDictionary[SessionId, asyncio.Lock] = WeakValueDictionary()
 
     async def create(self, wanted: NewSession) -> Opened:
+        """A second time with the same id is no second session."""
+        if wanted.id is None:
+            return await self._create(wanted, SessionId(secrets.token_hex(6)))
+        if not ID.fullmatch(wanted.id):
+            raise Unfit(f"{wanted.id!r} is no id for a session: 12 hex digits, or none at all.")
+        id = SessionId(wanted.id)
+        async with self._doors.setdefault(id, asyncio.Lock()):
+            known = await self._engine.journal.find(id)
+            return Opened(id=id) if known else await self._create(wanted, id)
+
+    async def _create(self, wanted: NewSession, id: SessionId) -> Opened:
         agent = wanted.agent or str(self._config.get("agent"))
         mode = wanted.mode or str(self._config.get("mode"))
         _check_mode(mode)
         via, model = await self._way(agent, mode, wanted)
-        id = SessionId(secrets.token_hex(6))
         self._lend(id, wanted.environ)  # first: what it holds must not even name a branch
         title = wanted.title or _title(wanted.prompt or "")
         title = redact_text(title, secrets=self._secrets.of(id))

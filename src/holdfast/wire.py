@@ -85,6 +85,7 @@ class NewSession(Value):
     folder: str
     prompt: str | None = None
     input: str | None = None
+    id: str | None = None  # of 12 hex digits, minted by the client, so that a retry is recognised
     agent: str | None = None
     via: str | None = None
     model: str | None = None

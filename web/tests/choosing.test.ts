@@ -11,6 +11,10 @@ test("what was left open is left to the daemon", () => {
   expect(asked).toMatchObject({ here: false, git: true, with_changes: true });
 });
 
+test("said again it carries the same names", () => {
+  expect(requested(chosen, null, "0123456789abcdef")).toMatchObject({ input: "0123456789abcdef", id: "0123456789ab" });
+});
+
 test("a folder without git is worked in as it is, or not at all", () => {
   expect(problemWith(chosen, place("no_git"))).toBe("No.");
   const here = { ...chosen, here: true };

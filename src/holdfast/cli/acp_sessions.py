@@ -165,7 +165,7 @@ class Sessions:
         id, text = str(params["sessionId"]), _text(params["prompt"])
         input = secrets.token_hex(8)
         sent = PromptIn(text=text, input=input, environ=keys(os.environ))
-        out = self._client.post(f"/api/sessions/{id}/prompt", sent, PromptOut)
+        out = self._client.surely(f"/api/sessions/{id}/prompt", sent, PromptOut)
         stop = self._followed(id, input, out)
         end = ENDS.get(stop.reason)
         if end is None:

@@ -1,6 +1,7 @@
 """`resume` and `wait`: carrying on, and waiting for the end."""
 
 import os
+import secrets
 import sys
 import threading
 import time
@@ -62,6 +63,7 @@ def resume(*, id: str | None, last: bool, everything: bool, as_json: bool, **giv
     client = connect()
     said = {name: given[name] for name in LIMITS if given[name] is not None}
     wanted = ResumeIn(
+        command=secrets.token_hex(8),
         message=given["message"],
         limits=LimitsIn(**said) if said else None,
         fresh=given["fresh"],
@@ -79,7 +81,7 @@ def resume(*, id: str | None, last: bool, everything: bool, as_json: bool, **giv
         return NOT_FOUND
     if given["only_plan"]:
         return _plan(client, chosen, wanted, as_json=as_json)
-    begun = client.post(f"/api/sessions/{chosen}/resume", wanted, RunOut)
+    begun = client.surely(f"/api/sessions/{chosen}/resume", wanted, RunOut)
     return _go(client, chosen, begun, given, as_json=as_json)
 
 

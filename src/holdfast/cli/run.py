@@ -118,7 +118,7 @@ def send(
     sent = PromptIn(
         text=_words(text), input=secrets.token_hex(8), limits=asked, environ=keys(os.environ)
     )
-    out = client.post(f"/api/sessions/{id}/prompt", sent, PromptOut)
+    out = client.surely(f"/api/sessions/{id}/prompt", sent, PromptOut)
     if detach or out.run is None:
         if as_json:
             say_json(out)
@@ -138,6 +138,7 @@ def _create(client: Client, prompt: str | None, given: dict[str, Any]) -> Create
         folder=str(Path.cwd()),
         prompt=prompt,
         input=secrets.token_hex(8) if prompt is not None else None,
+        id=secrets.token_hex(6),
         agent=agent,
         via=given["via"],
         model=script_from_here(given["model"])
@@ -152,7 +153,7 @@ def _create(client: Client, prompt: str | None, given: dict[str, Any]) -> Create
         task=given["task"],
         environ=keys(os.environ),
     )
-    return client.post("/api/sessions", wanted, Created)
+    return client.surely("/api/sessions", wanted, Created)
 
 
 def script_from_here(model: str | None) -> str | None:

@@ -29,7 +29,7 @@ export function problemWith({ budget, here }: Chosen, place: FolderOut | null): 
   return place.says;
 }
 
-export function requested(chosen: Chosen, place: FolderOut | null, input: string): NewSession {
+export function requested(chosen: Chosen, place: FolderOut | null, minted: string): NewSession {
   const { folder, prompt, agent, model, mode, budget, here, changes } = chosen;
   const said = (text: string): string | null => text.trim() || null;
   const limits = said(budget) ? { budget_usd: dollars(budget) } : {};
@@ -37,7 +37,8 @@ export function requested(chosen: Chosen, place: FolderOut | null, input: string
   return {
     folder: place?.path ?? folder.trim(),
     prompt: said(prompt),
-    input,
+    input: minted,
+    id: minted.slice(0, 12),
     agent: said(agent),
     model: said(model),
     mode: said(mode),

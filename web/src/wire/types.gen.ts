@@ -303,6 +303,7 @@ export interface NewSession {
   folder: string;
   prompt?: string | null;
   input?: string | null;
+  id?: string | null;
   agent?: string | null;
   via?: string | null;
   model?: string | null;

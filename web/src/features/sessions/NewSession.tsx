@@ -30,8 +30,8 @@ export function NewSession({ sessions, onCreated, onClose }: Props) {
   const chosen: Chosen = { ...BLANK, folder: folders[0] ?? "", ...changed };
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const [input] = useState(mint); // one for all attempts
-  const put = (changes: Partial<Chosen>) => (setChanged({ ...changed, ...changes }), setFailure(null));
+  const [minted, setMinted] = useState(mint); // said again, it is the same session; said otherwise, another
+  const put = (changes: Partial<Chosen>) => (setChanged({ ...changed, ...changes }), setFailure(null), setMinted(mint()));
   const agents = useAnswer<AgentsOut>("/api/agents");
   const place = useTyped<FolderOut>(chosen.folder.trim() ? `/api/folder?${new URLSearchParams({ path: chosen.folder.trim() })}` : null);
   const agent = agents?.agents.find(({ name }) => name === (chosen.agent || agents.usual)) ?? null;
@@ -41,7 +41,7 @@ export function NewSession({ sessions, onCreated, onClose }: Props) {
     if (problem) return setFailure(new Failure("invalid", problem));
     setBusy(true);
     try {
-      const created = await post<Created>("/api/sessions", requested(chosen, place, input));
+      const created = await post<Created>("/api/sessions", requested(chosen, place, minted));
       shelf.setItem(LAST, JSON.stringify({ ...chosen, prompt: "", changes: false }));
       onCreated(created);
     } catch (error) {

@@ -199,6 +199,7 @@ def test_attached_one_sees_types_and_leaves(user, at_terminal):  # spec: I1 A8 A
     attached.type(b"and again\n")
     attached.until("done")  # past its end the script says so
     attached.until(r"Resume with[^>]*> $")
+    assert attached.seen.count("and again") == 1, "the terminal shows it already"
     attached.type(CTRL_D)
     assert attached.ended() == 0
     assert f"hold attach {id}" in attached.seen

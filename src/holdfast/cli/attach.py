@@ -32,6 +32,9 @@ class Attached(Follower):
     def seq(self) -> int:
         return self._seq
 
+    def know(self, typed: set[str]) -> None:
+        self._timeline.typed = typed
+
     def _tick(self) -> None:
         self._read_keyboard()
 
@@ -70,6 +73,7 @@ def attach(*, id: str) -> int:
 
 def _talk(client: Client, id: str, after: int) -> int:
     while True:
+        mine: set[str] = set()
         session = client.get(f"/api/sessions/{id}", SessionOut)
         run = session.run
         if run is None:
@@ -78,9 +82,11 @@ def _talk(client: Client, id: str, after: int) -> int:
                 note(f"Come back with: hold attach {id}")
                 return 0
             sent = _send(client, id, typed)
+            mine = {sent.input} if sent else set()
             run, after = (sent.run, sent.head) if sent else (None, after)
         if run is not None:
             follower = Attached(client, id, run, as_json=False, on_question="ask")
+            follower.know(mine)
             code = follower.follow(after)
             if follower.left:
                 return code
@@ -102,7 +108,7 @@ def _prompt() -> str | None:
 def _send(client: Client, id: str, text: str) -> PromptOut | None:
     sent = PromptIn(text=text, input=secrets.token_hex(8), environ=keys(os.environ))
     try:
-        return client.post(f"/api/sessions/{id}/prompt", sent, PromptOut)
+        return client.surely(f"/api/sessions/{id}/prompt", sent, PromptOut)
     except ApiError as error:
         note(f"{error.message} {error.hint}".strip())
         return None

@@ -65,6 +65,7 @@ class Timeline:
         self._clock = clock
         self.doing = "starting"
         self.round = 0
+        self.typed: set[str] = set()  # inputs that stand on the screen: whoever reads it typed them
         self._until: int | None = None  # nothing is done before
         self._used = Usage()
         self._shown: dict[tuple[int, int], int] = {}  # characters, by round and part
@@ -81,7 +82,9 @@ class Timeline:
         match event:
             case e.TextSaved(round=round, part=part, offset=offset, text=text):
                 return self.text(round, part, offset, text)
-            case e.InputAccepted(text=text, queued=queued):
+            case e.InputAccepted(input=id, text=text, queued=queued):
+                if id in self.typed and not queued:
+                    return []
                 return [_line(f"{'(queued) ' if queued else ''}> {text}", Tone.YOURS)]
             case e.RunStarted(briefing=briefing):
                 self.doing = "starting"

@@ -356,3 +356,18 @@ def test_a_long_prompt_is_pasted(tmp_path):
 def test_without_hooks_or_a_last_word_a_still_screen_ends_the_turn(tmp_path):
     with Fake(tmp_path, {"text": "a", "mute": True}, hooks=False) as machine:
         assert machine.run().last_stop.reason == "completed"
+
+
+def test_taken_back_it_begins_anew_with_what_was_kept(tmp_path):  # spec: D8
+    with Fake(tmp_path, {"text": "a"}, {"text": "b"}, {"text": "c"}) as machine:
+        first = machine.run("first")
+        machine.send(first.id, "second")
+        machine.hold("rewind", first.id, "--to", "1")
+        machine.until(lambda: machine.carriers(first.id) == [])
+        back = machine.send(first.id, "third")
+        assert back.last_stop.reason == "completed"
+        assert back.agent_session_id not in (None, first.agent_session_id)
+        (told,) = machine.prompts(back.agent_session_id)
+        assert "[USER]: first" in told and "third" in told and "second" not in told
+        assert machine.prompts(first.agent_session_id) == ["first", "second"]
+        assert machine.texts(first.id) == ["a", "b", "c"]

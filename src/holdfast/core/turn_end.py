@@ -35,7 +35,8 @@ def ended(
             resumes_at=trouble.resumes_at,
             evidence=Evidence(status=trouble.status, rule=trouble.rule),
         )
-    if stop_reason == "cancelled":
+    # Some call it the end of a turn like any other, cancelled or not. The user's word counts then.
+    if stop_reason == "cancelled" or (asked and stop_reason == "end_turn"):
         reason, error = (_R.CANCELLED if asked else _R.INTERRUPTED), None
         message = "" if asked else "The agent ended its turn by itself."
     else:

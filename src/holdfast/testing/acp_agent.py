@@ -71,7 +71,7 @@ class Agent:
                 self.leave()
             elif message.get("method") == "session/cancel":
                 if not self.script.get("ignores_cancel"):
-                    raise TurnOver(CANCELLED)
+                    raise TurnOver(self.script.get("says_when_cancelled", CANCELLED))
             else:
                 return message
         return None

@@ -66,8 +66,10 @@ async def test_it_stays_up_and_the_next_prompt_goes_to_the_same_process(tmp_path
         assert ["one", "two"] == await r.said()
 
 
-async def test_words_are_saved_while_they_come(tmp_path):
-    async with rig(tmp_path, turns=[[*text("half a "), {"hang": 1}]]) as r:
+@pytest.mark.parametrize("says", ["cancelled", "end_turn"])  # OpenCode: whether or not
+async def test_words_are_saved_while_they_come(tmp_path, says):
+    turns = [[*text("half a "), {"hang": 1}]]
+    async with rig(tmp_path, turns=turns, says_when_cancelled=says) as r:
         await r.send()
         saved = await r.until_event(e.TextSaved)
         assert "half a " == saved[0].text

@@ -16,6 +16,7 @@ from tests.agents.real.test_real import AGENTS, REAL
 
 PROGRAMS = {"claude": "claude-agent-acp", "codex": "codex-acp"}  # adapters; others do it themselves
 MINUTES = 170.0  # seconds: Gemini may wait for the next minute, and start twice
+QUIET = 15  # seconds of silence until that is said
 WRITERS = {
     "claude": ("Write", "file_path"),
     "gemini": ("write_file", "file_path"),
@@ -48,7 +49,7 @@ class Place(Machine):
         environ: dict[str, str] = {}
         for agent in agents:
             environ |= AGENTS[agent](url, folder) if agent in AGENTS else {}
-        super().__init__(folder, environ)
+        super().__init__(folder, environ, f"quiet_after = {QUIET}\n")
 
     def begin(self, agent: str, prompt: str, **how) -> str:
         wanted = {"mode": "full", "via": "acp", "folder": str(self.repo), "prompt": prompt} | how

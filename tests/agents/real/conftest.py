@@ -12,7 +12,7 @@ def pytest_runtest_makereport(item, call):
     if agent is None or (report.when != "call" and report.passed):
         return
     case = item.originalname.removeprefix("test_").replace("_", " ")
-    said = str(report.longrepr[2]).replace("Skipped: ", "not possible: ") if report.skipped else ""
+    said = str(report.longrepr[2]).removeprefix("Skipped: ") if report.skipped else ""
     if report.passed and getattr(item, "verdict", ""):
         said = f"passed: {item.verdict}"
     ROWS.append(

@@ -148,6 +148,7 @@ def cancelled_in_its_patience(machine, id):
     assert machine.session(id).state == "RUNNING"
     machine.client.post(f"/api/sessions/{id}/cancel", {}, dict)
     assert machine.stopped(id).last_stop.reason == "cancelled"
+    machine.hold("down")  # over ACP it is still there, for the next prompt
     machine.until(lambda: machine.carriers(id) == [])
     return "it tries again by itself for minutes; that is said, and a cancel ends it"
 

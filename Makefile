@@ -132,7 +132,7 @@ agents-install: ## the real agent programs, pinned, into the cache; about 2 GB t
 
 agents: .venv/dev.stamp ## the real agent programs, and the tests that run them; prints the table
 	@bin="$$(tools/agents/install)"; HOLDFAST_REAL_AGENTS=1 PATH="$$bin/../node/bin:$$bin:$$PATH" \
-		$(BIN)/python -m pytest -q tests/agents/real
+		tools/agents/offline $(BIN)/python -m pytest -q tests/agents/real
 
 # The main cases of three of them, for every change: about five minutes, most of it the first download.
 # A registry that does not give them out in time is no fault of a change: it is said, by name.
@@ -142,4 +142,4 @@ agents-ci: .venv/dev.stamp
 	@command -v npm >/dev/null || { $(call install,.venv) --require-hashes -r requirements/node.txt; }
 	@bin="$$(timeout 300 tools/agents/install $(CI_AGENTS))" || { echo "agents-ci: NOT RUN: the programs could not be had" >&2; exit 0; }; \
 		HOLDFAST_REAL_AGENTS=1 PATH="$$bin/../node/bin:$$bin:$$PATH" \
-		$(BIN)/python -m pytest -q tests/agents/real/test_real.py -k '$(CI_CASES)'
+		tools/agents/offline $(BIN)/python -m pytest -q tests/agents/real/test_real.py -k '$(CI_CASES)'

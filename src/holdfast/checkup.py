@@ -262,6 +262,10 @@ def _agent(row: AgentRow, *, broken: bool) -> Check:
         flags = ", ".join(row.missing_flags)
         hint = "Its version may not fit: update it, or choose another way with --via."
         return Check(state=WARN, told=f"{told}: its help does not name {flags}", hint=hint, **about)
+    if not row.logged_in and row.login:
+        return Check(
+            state=NOTE, told=f"{told}; no login of it is known here", hint=row.login, **about
+        )
     return Check(state=OK, told=told, **about)
 
 

@@ -105,6 +105,22 @@ def test_without_git_it_is_bad(user):
     assert (1, "bad", "note") == (code, rows["git"]["state"], rows["tmux"]["state"])
 
 
+def test_an_agent_without_a_login_is_said_with_the_way_to_one(user):  # spec: E1
+    program = user.folder / "bin" / "codex"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho codex-cli 9.8.7 --json --skip-git-repo-check\n")
+    program.chmod(0o755)
+    path = f"{program.parent}:{user.environ['PATH']}"
+    _, rows = looked_over(user, PATH=path, OPENAI_API_KEY="", CODEX_API_KEY="")
+    assert "no login of it is known here" in rows["codex"]["told"]
+    assert (rows["codex"]["state"], rows["codex"]["hint"][:11]) == ("note", "codex login")
+    login = user.folder / ".codex" / "auth.json"
+    login.parent.mkdir()
+    login.write_text("{}")
+    _, rows = looked_over(user, PATH=path, OPENAI_API_KEY="", CODEX_API_KEY="")
+    assert "login" not in rows["codex"]["told"] + rows["codex"].get("hint", "")
+
+
 def test_a_profile_with_a_mistake_is_bad_and_names_its_place(user):
     user.home.mkdir(mode=0o700)
     (user.home / "config.toml").write_text("[agents.claude]\nnonsense = 1\n")

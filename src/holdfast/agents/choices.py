@@ -7,8 +7,6 @@ Rule 2: a login is known where its key or its file lies; where neither does, nob
 """
 
 import asyncio
-import os
-from collections.abc import Mapping
 
 from holdfast.agents.builtin.models import Models
 from holdfast.agents.builtin.providers.prices import priced, window
@@ -16,7 +14,6 @@ from holdfast.agents.profiles.installed import AgentRow
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import Profile
 from holdfast.agents.registry import BUILTIN, Registry
-from holdfast.agents.transcripts.present import rooted
 from holdfast.config import BadConfig, Config
 from holdfast.core.budget import Usage
 from holdfast.core.modes import USUAL
@@ -101,7 +98,6 @@ class Choices:
 
 
 def _out(row: AgentRow, known: Profile | None) -> AgentOut:
-    logged_in = known is not None and _logged_in(known, os.environ)
     return AgentOut(
         name=row.name,
         title=row.title,
@@ -110,13 +106,6 @@ def _out(row: AgentRow, known: Profile | None) -> AgentOut:
         ways=row.via,
         modes=row.modes,
         models=known.models if known else (),
-        logged_in=True if logged_in else None,
-        hint=row.hint or ("" if logged_in or known is None else known.login),
+        logged_in=True if row.logged_in else None,
+        hint=row.hint or ("" if row.logged_in else row.login),
     )
-
-
-def _logged_in(known: Profile, environ: Mapping[str, str]) -> bool:
-    if any(environ.get(key) for key in known.keys):
-        return True
-    files = (rooted(path, environ) for path in known.credentials)
-    return any(file is not None and file.is_file() for file in files)

@@ -31,7 +31,8 @@ def ls(*, as_json: bool) -> int:
         flags = (
             f"flags not in its help: {', '.join(row.missing_flags)}" if row.missing_flags else ""
         )
-        note = f"{row.problem}: {row.hint}" if row.problem else flags
+        unknown = f"no login known: {row.login}" if row.login and not row.logged_in else ""
+        note = f"{row.problem}: {row.hint}" if row.problem else flags or unknown
         via, modes = ", ".join(row.via) or "-", ", ".join(row.modes) or "-"
         table.append((row.name, row.version or "-", via, modes, clean(note)))
     columns(table)

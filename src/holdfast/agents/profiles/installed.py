@@ -17,6 +17,7 @@ import msgspec
 
 from holdfast.agents.profiles.load import Profiles
 from holdfast.agents.profiles.profile import Profile
+from holdfast.agents.transcripts.present import rooted
 from holdfast.core.value import Value
 
 PATIENCE = 30.0  # seconds for a program to say its version: some take five on a busy machine
@@ -68,6 +69,8 @@ class AgentRow(Value, omit_defaults=False):
     quirks: tuple[str, ...]
     problem: str
     hint: str
+    logged_in: bool = False  # its key or its file is where it should be; False: nobody can tell
+    login: str = ""  # how to let it in, for people
 
 
 class Installed:
@@ -118,6 +121,8 @@ class Installed:
             quirks=tuple(q.about for q in known.quirks if q.applies(probed.version)),
             problem=problem,
             hint=hint if problem else "",
+            logged_in=_logged_in(known, os.environ),
+            login=known.login,
         )
 
     async def _probed(
@@ -180,6 +185,13 @@ def not_installed(agent: str, program: str, *, path: str, install: str) -> str:
         return ""
     where = f"there is no {program}" if "/" in program else f"{program} is not on the PATH"
     return f"{agent} is not installed: {where}." + (f" Install it: {install}" if install else "")
+
+
+def _logged_in(known: Profile, environ: Mapping[str, str]) -> bool:
+    if any(environ.get(key) for key in known.keys):
+        return True
+    files = (rooted(path, environ) for path in known.credentials)
+    return any(file is not None and file.is_file() for file in files)
 
 
 def _broken(name: str, mistake: str) -> AgentRow:

@@ -205,7 +205,7 @@ DROPPED = e.TokenDropped(launch=1, why="x")
 OBSERVED = e.CallObserved(round=2, call=call())
 HAD = Token("t1")
 BACK = e.Rewound(round=1, code=False, conversation=True, token=HAD, message_id="m1")
-OTHER = e.SessionConfigured(agent="another")
+OTHER, SAME = e.SessionConfigured(agent="another"), e.SessionConfigured(agent="x", model="m")
 TWO = [learned("t1"), finished(1), finished(2)]
 
 
@@ -224,6 +224,7 @@ TWO = [learned("t1"), finished(1), finished(2)]
         ([*TWO, DROPPED], 1, ("t1", "m1")),
         ([*TWO, DROPPED, finished(3)], 3, (None, None)),
         ([*TWO, OTHER], 1, (None, None)),  # the names are another agent's
+        ([*TWO, SAME], 1, ("t1", "m1")),
         ([*TWO, BACK, learned("t2"), finished(2, "n2")], 2, ("t2", "n2")),
         ([*TWO, BACK, learned("t2"), finished(2, "n2")], 1, ("t1", "m1")),
         ([*TWO, BACK], 2, (None, None)),
@@ -231,7 +232,7 @@ TWO = [learned("t1"), finished(1), finished(2)]
     ],
 )
 def test_where_a_round_ended_in_the_conversation_with_the_agent(events, at, expected):
-    assert expected == place(events, at)
+    assert expected == place([OPENED, *events], at)
 
 
 # spec: E18

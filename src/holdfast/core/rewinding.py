@@ -14,8 +14,9 @@ from holdfast.core import inputs as i
 from holdfast.core.begin import call_off
 from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
+from holdfast.core.evolve import evolve
 from holdfast.core.forking import rounds_in_files
-from holdfast.core.ids import RoundNumber, Seq, Token
+from holdfast.core.ids import RoundNumber, Seq, SessionId, Token
 from holdfast.core.session import Session
 
 
@@ -56,20 +57,17 @@ def to_round(
 def place(events: Sequence[e.Event], round: RoundNumber) -> tuple[Token, str] | tuple[None, None]:
     """Where that round ended in a conversation with the agent, by the agent's own names for both. Nowhere
     if it ended with calls: their results come after the message, and would be lost."""
-    token: Token | None = None
+    s = Session(id=SessionId(""))
     ends: dict[RoundNumber, tuple[Token, str]] = {}
     for event in events:
+        before, s = s, evolve(s, event)
+        if (s.agent, s.via) != (before.agent, before.via):
+            ends = {}  # those were another's names
         match event:
-            case e.SessionConfigured(agent=agent, via=via) if agent or via:
-                token, ends = None, {}  # another's names
-            case e.TokenLearned(token=learned):
-                token = learned
-            case e.TokenDropped():
-                token = None
             case e.Rewound(conversation=True, round=back):
-                token, ends = None, {n: end for n, end in ends.items() if n <= back}
-            case e.ResponseFinished(round=number, message_id=str() as id, calls=()) if token:
-                ends[number] = (token, id)
+                ends = {number: end for number, end in ends.items() if number <= back}
+            case e.ResponseFinished(round=number, message_id=str() as id, calls=()) if s.token:
+                ends[number] = (s.token, id)
             case e.ResponseFinished(round=number) | e.CallObserved(round=number):
                 ends.pop(number, None)
             case _:

@@ -199,9 +199,8 @@ class TerminalAgents:
         seat.record.since = mark.at if mark else seat.record.since
         over = run is None or mark is None or run.number != mark.run
         if mark is not None and not mark.typed and over:
-            seat.unseen = {
-                mark.words
-            }  # its run is over: if its record tells of it, nobody typed that
+            # Its run is over: if the record still tells of it, nobody typed that.
+            seat.unseen = {mark.words}
         if run is not None and run.delivered:
             ours = mark is not None and mark.run == run.number
             begun = mark if ours and mark else Mark(run=run.number, round=_round_before(session))

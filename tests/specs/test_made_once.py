@@ -9,7 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from holdfast.client import ApiError
-from holdfast.wire import Created, NewSession, SessionsOut
+from holdfast.wire import (
+    Created,
+    NewSession,
+    PromptIn,
+    PromptOut,
+    ResumeIn,
+    RunOut,
+    SessionsOut,
+)
 from tests.specs.test_killed import END, Machine
 
 ID = "0123456789ab"
@@ -74,6 +82,27 @@ def test_the_daemon_is_killed_while_it_is_made(machine):
         machine.kill()
         made = json.loads(running.result().stdout)
     assert only(machine) == made["id"]
+
+
+def test_a_command_that_is_said_again_is_answered_with_its_own_run(machine):
+    """Also when that is over: whoever asks can follow it from its beginning."""
+    id = machine.client.post("/api/sessions", wanted(machine, id=ID), Created).id
+    machine.until(lambda: machine.session(id).last_stop)
+    sent = PromptIn(text="more", input="a prompt")
+    first = machine.client.post(f"/api/sessions/{id}/prompt", sent, PromptOut)
+    machine.until(lambda: machine.session(id).run is None)
+    machine.kill()
+    machine.hold("up", "--no-open", "--port", "0")
+    again = machine.client.post(f"/api/sessions/{id}/prompt", sent, PromptOut)
+    assert (first.run, again.run, again.queued) == (2, 2, False)
+    assert machine.events(id)[again.head].type == "run_started"
+    said = ResumeIn(command="a command")
+    begun = machine.client.post(f"/api/sessions/{id}/resume", said, RunOut)
+    machine.until(lambda: machine.session(id).run is None)
+    repeated = machine.client.post(f"/api/sessions/{id}/resume", said, RunOut)
+    assert (begun.run, repeated.run, repeated.already_running) == (3, 3, False)
+    assert machine.events(id)[repeated.head].type == "run_started"
+    assert machine.events(id)[repeated.head].data["run"] == 3
 
 
 def test_an_id_is_twelve_digits_or_none(machine):  # spec: M1

@@ -5,7 +5,7 @@ Nothing here knows a rule: an input goes to the engine, and what was written dow
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from holdfast.core.begin import plan_for
 from holdfast.core.budget import Limits
 from holdfast.core.conversation import build
 from holdfast.core.errors import Refused
-from holdfast.core.ids import CallId, CommandId, DecisionId, InputId, SessionId
+from holdfast.core.ids import CallId, CommandId, DecisionId, InputId, RunNumber, SessionId
 from holdfast.core.offer import ResumeStatus, offer, status
 from holdfast.core.session import Session, StopReason
 from holdfast.core.task import Task
@@ -148,8 +148,10 @@ async def prompt(desk: Desk, id: SessionId, given: PromptIn, *, unix: bool) -> P
     if session.wish is not None and session.wish.input == input:
         run = await begun(desk.engine, outcome, patience=PATIENCE)
         session = await desk.engine.session(id)
-    queued = any(q.id == input for q in session.queue)
-    return PromptOut(input=input, run=run, queued=queued, head=_head_before(outcome))
+    queued, head = any(q.id == input for q in session.queue), _head_before(outcome)
+    if not outcome.events and run is None and not queued:
+        run, head = await _run_of(desk, outcome, lambda begun: begun.input == input)
+    return PromptOut(input=input, run=run, queued=queued, head=head)
 
 
 def check_prompt(text: str, images: Sequence[object] = ()) -> None:
@@ -177,10 +179,11 @@ async def resume(desk: Desk, id: SessionId, given: ResumeIn, *, unix: bool) -> R
     before = await _made_ready(desk, id, given)
     await _check_folder(desk, before)
     outcome = await desk.engine.submit(id, _continuing(given, before.limits))
-    run = await begun(desk.engine, outcome, patience=PATIENCE)
-    return RunOut(
-        run=run, already_running=run is not None and not outcome.events, head=_head_before(outcome)
-    )
+    run, head = await begun(desk.engine, outcome, patience=PATIENCE), _head_before(outcome)
+    already = run is not None and not outcome.events
+    if not outcome.events and run is None and given.command:
+        run, head = await _run_of(desk, outcome, lambda begun: begun.command == given.command)
+    return RunOut(run=run, already_running=already, head=head)
 
 
 async def _made_ready(desk: Desk, id: SessionId, given: ResumeIn) -> Session:
@@ -257,6 +260,16 @@ def lend(desk: Desk, id: SessionId, environ: Mapping[str, str], *, unix: bool) -
 def _begun(outcome: Outcome) -> int | None:
     started = (event.run for event in outcome.events if isinstance(event, e.RunStarted))
     return next(started, None)
+
+
+async def _run_of(
+    desk: Desk, outcome: Outcome, is_it: Callable[[e.RunStarted], bool]
+) -> tuple[RunNumber | None, int]:
+    """Said before: the run that began then, though it may be over by now, and the place before it."""
+    for before, event in enumerate(await desk.engine.journal.events(outcome.session.id)):
+        if isinstance(event, e.RunStarted) and is_it(event):
+            return event.run, before
+    return None, _head_before(outcome)
 
 
 def _head_before(outcome: Outcome) -> int:

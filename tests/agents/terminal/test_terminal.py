@@ -93,6 +93,15 @@ def test_what_it_did_while_nobody_listened_is_told_once(tmp_path, hooks):
         assert len(machine.events(id, "call_finished")) == 1
 
 
+def typed_after_the_first(machine, id):
+    """It is the second input, and nothing else is told again."""
+    machine.press(id, "typed here", "Enter")
+    machine.stopped(id, 2)
+    assert machine.texts(id) == ["First.", "Second."]
+    accepted = machine.events(id, "input_accepted")
+    assert [event.data["text"] for event in accepted] == ["go", "typed here"]
+
+
 @pytest.mark.parametrize("marked", [True, False])
 def test_a_turn_that_is_over_is_not_told_again_to_the_next_daemon(tmp_path, marked):  # spec: P2
     with Fake(tmp_path, {"text": "First."}, {"text": "Second."}) as machine:
@@ -104,11 +113,7 @@ def test_a_turn_that_is_over_is_not_told_again_to_the_next_daemon(tmp_path, mark
             words = json.loads(mark.read_text())["words"]
             mark.write_text(json.dumps({"run": 1, "round": 0, "words": words}))
         machine.up()
-        machine.press(id, "typed here", "Enter")
-        machine.stopped(id, 2)
-        assert machine.texts(id) == ["First.", "Second."]
-        accepted = machine.events(id, "input_accepted")
-        assert [event.data["text"] for event in accepted] == ["go", "typed here"]
+        typed_after_the_first(machine, id)
 
 
 def test_a_prompt_that_never_arrived_does_not_swallow_the_next_one(tmp_path):  # spec: A9
@@ -123,11 +128,7 @@ def test_a_prompt_that_never_arrived_does_not_swallow_the_next_one(tmp_path):  #
         lost = {"run": 2, "round": 1, "offset": end.st_size, "words": gist("never handed over")}
         mark.write_text(json.dumps(lost))
         machine.up()
-        machine.press(id, "typed here", "Enter")
-        machine.stopped(id, 2)
-        assert machine.texts(id) == ["First.", "Second."]
-        accepted = machine.events(id, "input_accepted")
-        assert [event.data["text"] for event in accepted] == ["go", "typed here"]
+        typed_after_the_first(machine, id)
 
 
 def test_a_turn_that_was_told_is_not_told_again(tmp_path):

@@ -51,6 +51,7 @@ def standing(task: Task, sessions: Iterable[Work]) -> TaskState:
 
 def _moved(task: Task, work: Work) -> bool:
     """It worked, and after the task was closed, if it was."""
-    if work.state is State.RUNNING or work.worked_at is None:
-        return work.state is State.RUNNING
-    return task.closed is None or work.worked_at > task.closed_at
+    if work.state is State.RUNNING:
+        return True
+    at = work.worked_at
+    return at is not None and (task.closed is None or at > task.closed_at)

@@ -179,10 +179,10 @@ class OneshotAgents:
         await self._runtime.end_of(session.id, None)
         # A fork is ours when the agent has made it: until then the next try forks again.
         told = announced(session, turn.launch, how, None if fork else token)
-        await self.submit(session.id, i.Heard(launch=turn.launch, events=told))
+        heard = i.Heard(launch=turn.launch, events=told)
+        session = (await self.submit(session.id, heard)).session  # with the token, if it is new
         if inject or how is Spawn.FRESH_VISIBLY:
             words = await self._with_history(session, turn.launch, words)
-        session = await self._current(session)  # with the token that was just written down
 
         async def submit(given: i.Input) -> Any:
             return await self.submit(session.id, given)
@@ -204,11 +204,6 @@ class OneshotAgents:
             login=known.login,
             submit=submit,
         )
-
-    async def _current(self, session: Session) -> Session:
-        outcome = await self.submit(session.id, i.Heard(events=()))
-        found: Session = outcome.session
-        return found
 
     def _commands(self, session: Session) -> tuple[Profile, Commands, dict[str, str]]:
         """`OSError`: it cannot even be tried, and what to do about that."""
